@@ -20,7 +20,9 @@ for program in zyx-conformance zyx-run zyx-compile zyx-smith digits-train chargp
     strip -o "$folder/bin/$program" "$build/bin/$program"
   fi
 done
-strip -o "$folder/lib/libZyxCompiler.so" "$build/lib/libZyxCompiler.so"
+for library in libZyxCompiler.so libZyxVulkan.so; do
+  strip -o "$folder/lib/$library" "$build/lib/$library"
+done
 # LLVM is linked with a solver of which nothing here calls a function.
 echo | cc -shared -fPIC -x c - -o "$folder/lib/libz3.so.4" -Wl,-soname,libz3.so.4
 # Jumps and calls of programs compress better with the filter for this processor's code: by a third.

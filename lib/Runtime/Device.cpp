@@ -18,15 +18,21 @@ using namespace zyx::runtime;
 
 namespace {
 
-constexpr const char *webGPULibrary = "libZyxWebGPU.so";
+/// Devices whose backends are in a library that comes with zyx.
+struct BundledFamily {
+  const char *name, *library;
+};
+constexpr BundledFamily vulkan = {"vulkan", "libZyxVulkan.so"};
+constexpr BundledFamily webGPU = {"webgpu", "libZyxWebGPU.so"};
 
-Result<std::shared_ptr<Device>> createWebGPUDevice(std::string name, const DeviceOptions &options) {
-  ZYX_ASSIGN_OR_RETURN(const BundledDevices *library, findBundled(webGPULibrary));
-  return createStreamDevice(library->open(std::move(name), options), options);
+template <const BundledFamily &family>
+Result<std::shared_ptr<Device>> createBundledDevice(std::string name, const DeviceOptions &options) {
+  ZYX_ASSIGN_OR_RETURN(const BundledDevices *its, findBundled(family.library));
+  return createStreamDevice(its->open(std::move(name), options), options);
 }
-std::vector<DeviceListing> listWebGPUDevices() {
-  const Result<const BundledDevices *> library = findBundled(webGPULibrary);
-  return library ? (*library)->list() : std::vector<DeviceListing>{{"webgpu", false, library.status().message()}};
+template <const BundledFamily &family> std::vector<DeviceListing> listBundledDevices() {
+  const Result<const BundledDevices *> its = findBundled(family.library);
+  return its ? (*its)->list() : std::vector<DeviceListing>{{family.name, false, its.status().message()}};
 }
 
 /// What the runtime knows of each device; `create` is null for those that this build lacks, and `list` for
@@ -36,6 +42,8 @@ struct Entry {
   Result<std::shared_ptr<Device>> (*create)(std::string name, const DeviceOptions &options);
   std::vector<DeviceListing> (*list)() = nullptr;
   DeviceFacts (*facts)(std::string_view name) = nullptr;
+  /// Its devices are none that anybody gets who names none.
+  bool isOnlyByName = false;
 };
 constexpr Entry entries[] = {
     {"cpu", "this machine's processors, running the compiler's machine code", createHostDevice, nullptr,
@@ -44,9 +52,9 @@ constexpr Entry entries[] = {
      listedHostFacts},
     {"cuda", "", createCudaDevice, listCudaDevices},
     {"hip", "", createHipDevice, listHipDevices},
-    {"opencl", "", createOpenCLDevice, listOpenCLDevices},
-    {"vulkan", "", createVulkanDevice, listVulkanDevices},
-    {"webgpu", "", createWebGPUDevice, listWebGPUDevices},
+    {"opencl", "", createOpenCLDevice, listOpenCLDevices, nullptr, /*isOnlyByName=*/true},
+    {vulkan.name, "", createBundledDevice<vulkan>, listBundledDevices<vulkan>, nullptr, /*isOnlyByName=*/true},
+    {webGPU.name, "", createBundledDevice<webGPU>, listBundledDevices<webGPU>, nullptr, /*isOnlyByName=*/true},
     {"tenstorrent", "this build has no Tenstorrent device: no package has the compiler of its cores (sfpi)", nullptr},
 };
 
@@ -104,8 +112,7 @@ Result<std::shared_ptr<Device>> runtime::createDevice(std::string_view given, co
 static std::vector<DeviceListing> listEntries(bool onlyDefault) {
   std::vector<DeviceListing> listings;
   for (const Entry &entry : entries) {
-    if (onlyDefault &&
-        (entry.list == listOpenCLDevices || entry.list == listVulkanDevices || entry.list == listWebGPUDevices))
+    if (onlyDefault && entry.isOnlyByName)
       continue;
     if (!entry.list) {
       listings.push_back({std::string(entry.name), entry.create != nullptr, std::string(entry.description),

@@ -29,6 +29,7 @@ struct Buffer {
 struct Commands {
   std::vector<std::function<void()>> all;
   std::vector<uint64_t> arguments;
+  bool isEnded = false;
 };
 struct Module {
   std::vector<uint32_t> words;
@@ -134,12 +135,17 @@ void vkGetPhysicalDeviceMemoryProperties(VkPhysicalDevice, VkPhysicalDeviceMemor
                             0};
 }
 void vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice, uint32_t *count, VkQueueFamilyProperties *into) {
-  if (into)
-    into[0].queueFlags = fake.computes ? VK_QUEUE_COMPUTE_BIT : VK_QUEUE_TRANSFER_BIT;
-  *count = 1;
+  *count = 1 + fake.hasOwnQueue;
+  if (!into)
+    return;
+  into[0].queueFlags = fake.computes ? VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT : VK_QUEUE_TRANSFER_BIT;
+  if (fake.hasOwnQueue)
+    into[1].queueFlags = VK_QUEUE_COMPUTE_BIT;
 }
-VkResult vkCreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo *, const VkAllocationCallbacks *, VkDevice *into) {
+VkResult vkCreateDevice(VkPhysicalDevice, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *,
+                        VkDevice *into) {
   ZYX_MAY_FAIL;
+  fake.queueFamily = info->pQueueCreateInfos->queueFamilyIndex;
   *into = reinterpret_cast<VkDevice>(&device);
   return ++fake.objects, VK_SUCCESS;
 }
@@ -204,15 +210,20 @@ void vkFreeCommandBuffers(VkDevice, VkCommandPool pool, uint32_t, const VkComman
 }
 VkResult vkBeginCommandBuffer(VkCommandBuffer commands, const VkCommandBufferBeginInfo *) {
   ZYX_MAY_FAIL;
+  of<Commands>(commands).isEnded = false;
   return of<Commands>(commands).all.clear(), VK_SUCCESS;
 }
-VkResult vkEndCommandBuffer(VkCommandBuffer) {
+VkResult vkEndCommandBuffer(VkCommandBuffer commands) {
   ZYX_MAY_FAIL;
+  of<Commands>(commands).isEnded = true;
   return VK_SUCCESS;
 }
-void vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags, VkDependencyFlags, uint32_t,
-                          const VkMemoryBarrier *, uint32_t, const VkBufferMemoryBarrier *, uint32_t,
-                          const VkImageMemoryBarrier *) {}
+void vkCmdPipelineBarrier(VkCommandBuffer, VkPipelineStageFlags, VkPipelineStageFlags behind, VkDependencyFlags,
+                          uint32_t, const VkMemoryBarrier *, uint32_t, const VkBufferMemoryBarrier *, uint32_t,
+                          const VkImageMemoryBarrier *) {
+  if (behind & VK_PIPELINE_STAGE_HOST_BIT)
+    ++fake.hostBarriers;
+}
 void vkCmdBindPipeline(VkCommandBuffer, VkPipelineBindPoint, VkPipeline) {}
 void vkCmdPushConstants(VkCommandBuffer commands, VkPipelineLayout, VkShaderStageFlags, uint32_t, uint32_t size,
                         const void *values) {
@@ -245,13 +256,6 @@ void vkCmdUpdateBuffer(VkCommandBuffer commands, VkBuffer to, VkDeviceSize offse
     std::memcpy(of<Buffer>(to).bytes + offset, all.data(), all.size());
   });
 }
-/// What the other list has when it is handed over.
-void vkCmdExecuteCommands(VkCommandBuffer commands, uint32_t, const VkCommandBuffer *others) {
-  of<Commands>(commands).all.push_back([other = *others] {
-    for (const auto &command : of<Commands>(other).all)
-      command();
-  });
-}
 void vkCmdFillBuffer(VkCommandBuffer commands, VkBuffer to, VkDeviceSize offset, VkDeviceSize size, uint32_t word) {
   add(commands, [=] {
     for (VkDeviceSize i = 0; i < size; i += 4)
@@ -269,11 +273,16 @@ void vkDestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallb
 VkResult vkQueueSubmit(VkQueue, uint32_t, const VkSubmitInfo *info, VkFence) {
   ZYX_MAY_FAIL;
   ++fake.submissions;
-  for (uint32_t i = 0; i < info->commandBufferCount; ++i)
-    for (const auto &command : of<Commands>(info->pCommandBuffers[i]).all)
+  for (uint32_t i = 0; i < info->commandBufferCount; ++i) {
+    const Commands &list = of<Commands>(info->pCommandBuffers[i]);
+    fake.unordered += !list.isEnded;
+    for (const auto &command : list.all)
       command();
+  }
   const auto *values = static_cast<const VkTimelineSemaphoreSubmitInfo *>(info->pNext);
-  of<Timeline>(info->pSignalSemaphores[0]).value = values->pSignalSemaphoreValues[0];
+  Timeline &timeline = of<Timeline>(info->pSignalSemaphores[0]);
+  fake.unordered += info->waitSemaphoreCount != 1 || values->pWaitSemaphoreValues[0] != timeline.value;
+  timeline.value = values->pSignalSemaphoreValues[0];
   return VK_SUCCESS;
 }
 VkResult vkGetSemaphoreCounterValue(VkDevice, VkSemaphore semaphore, uint64_t *value) {

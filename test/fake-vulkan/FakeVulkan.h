@@ -15,6 +15,9 @@ struct FakeVulkan {
   bool computes = true, hasAddresses = true, hasSmallTypes = true, hasDoubles = true, rounds = true;
   /// Whether denormals of floats are kept where a module asks for it.
   bool keepsDenormals = true;
+  /// Whether a second family of queues computes and has no graphics, and the family that was taken.
+  bool hasOwnQueue = false;
+  unsigned queueFamily = 0;
   /// Whether nothing seems to be over before somebody waits.
   bool isSlow = false;
   uint32_t groupThreads = 256, sharedBytes = 32 << 10, mostGroups = 65535;
@@ -27,6 +30,9 @@ struct FakeVulkan {
   /// The last module that was taken.
   std::vector<uint32_t> module = {};
   int allocations = 0, pipelines = 0, keptPipelines = 0, submissions = 0, launches = 0, commands = 0;
+  /// Submissions that do not wait for the one before, or of lists that are not whole; and barriers in front of the
+  /// host.
+  int unordered = 0, hostBarriers = 0;
 };
 
 #endif // ZYX_TEST_FAKE_VULKAN_FAKEVULKAN_H

@@ -19,8 +19,6 @@ std::vector<DeviceListing> listHipDevices();
 /// Of all platforms together.
 Result<std::shared_ptr<Device>> createOpenCLDevice(std::string name, const DeviceOptions &options);
 std::vector<DeviceListing> listOpenCLDevices();
-Result<std::shared_ptr<Device>> createVulkanDevice(std::string name, const DeviceOptions &options);
-std::vector<DeviceListing> listVulkanDevices();
 
 } // namespace zyx::runtime
 

@@ -27,7 +27,10 @@ protected:
     fake = reinterpret_cast<FakeVulkan *(*)()>(dlsym(library, "zyxFakeVulkan"))();
     *fake = {};
   }
-  void TearDown() override { unsetenv("ZYX_VULKAN_DRIVER"); }
+  void TearDown() override {
+    unsetenv("ZYX_VULKAN_DRIVER");
+    EXPECT_EQ(fake->unordered, 0);
+  }
 
   /// A module of no more than a header, what it needs, and the size of workgroups.
   static std::vector<uint32_t> words(std::vector<uint32_t> more = {}) {
@@ -236,6 +239,28 @@ TEST_F(VulkanDeviceTest, RecordsCommandsOnce) {
   executor->reset();
   device->reset();
   expectNothingLeft();
+}
+
+TEST_F(VulkanDeviceTest, TakesAQueueWithoutGraphics) {
+  ASSERT_TRUE(tryAll().isOk());
+  EXPECT_EQ(fake->queueFamily, 0u);
+  fake->hasOwnQueue = true;
+  ASSERT_TRUE(tryAll().isOk());
+  EXPECT_EQ(fake->queueFamily, 1u);
+}
+
+TEST_F(VulkanDeviceTest, HasBarriersInFrontOfTheHostWhereItReads) {
+  auto device = createDevice("vulkan");
+  ASSERT_TRUE(device) << device.status().toString();
+  auto executor = Executor::create(*device, sample());
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const std::vector<int32_t> x = test::sampleInput();
+  ASSERT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+  for (int run = 0; run < 3; ++run)
+    ASSERT_TRUE((*executor)->run().isOk());
+  const int before = fake->hostBarriers;
+  EXPECT_TRUE(test::checkSample(**executor).isOk());
+  EXPECT_GT(fake->hostBarriers, before);
 }
 
 TEST_F(VulkanDeviceTest, RecordsASingleCommandOnce) {

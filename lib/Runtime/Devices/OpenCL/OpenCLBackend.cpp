@@ -272,7 +272,7 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
 } // namespace
 
 Result<std::shared_ptr<Device>> runtime::createOpenCLDevice(std::string name, const DeviceOptions &options) {
-  return createFound<OpenCLBackend, Driver>(std::move(name), "OpenCL", options);
+  return createFound<OpenCLBackend, Driver>(std::move(name), options);
 }
 
-std::vector<DeviceListing> runtime::listOpenCLDevices() { return listFound<Driver>("opencl"); }
+std::vector<DeviceListing> runtime::listOpenCLDevices() { return listFound<Driver>(); }

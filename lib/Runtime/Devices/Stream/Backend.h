@@ -117,7 +117,8 @@ struct LaunchCommand {
 using AnyCommand = std::variant<LaunchCommand, CopyCommand, FillCommand>;
 
 /// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in
-/// its memory and values, and not in its kind. A call that fails leaves what may only be destroyed.
+/// its memory and values, and not in its kind. Arguments of a launch stay where they are. A call that fails leaves what
+/// may only be destroyed.
 class CommandGraph {
 public:
   using Node = size_t;

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Devices that a driver's loader counts. Each `Found` has the facts of a device, and a refusal: why the compiler's code
-// does not run there, or nothing.
+// Devices that a driver's loader counts, which a `Driver` opens and finds. Each `Found` has the facts of a device, and
+// a refusal: why the compiler's code does not run there, or nothing.
 //===----------------------------------------------------------------------===//
 #ifndef ZYX_LIB_RUNTIME_DEVICES_STREAM_FOUNDDEVICES_H
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_FOUNDDEVICES_H
@@ -38,10 +38,10 @@ template <typename DriverT, typename Found> struct FoundDevice {
 
 /// A backend of what a name with a number is of, such as "vulkan:1" among those of "Vulkan".
 template <typename DriverBackend, typename Driver>
-Result<std::unique_ptr<Backend>> openFound(std::string name, const char *driverName, const DeviceOptions &options) {
+Result<std::unique_ptr<Backend>> openFound(std::string name, const DeviceOptions &options) {
   ZYX_ASSIGN_OR_RETURN(const Driver *driver, Driver::open());
   ZYX_ASSIGN_OR_RETURN(auto all, driver->find());
-  ZYX_ASSIGN_OR_RETURN(const size_t index, indexAmong(name, driverName, all.size()));
+  ZYX_ASSIGN_OR_RETURN(const size_t index, indexAmong(name, Driver::driverName, all.size()));
   auto &chosen = all[index];
   ZYX_RETURN_IF_ERROR(checkRefusal(chosen.facts, chosen.refusal));
   auto backend = std::make_unique<DriverBackend>(*driver, std::move(chosen), std::move(name), options.codeCache);
@@ -51,19 +51,19 @@ Result<std::unique_ptr<Backend>> openFound(std::string name, const char *driverN
 
 /// The device on it.
 template <typename DriverBackend, typename Driver>
-Result<std::shared_ptr<Device>> createFound(std::string name, const char *driverName, const DeviceOptions &options) {
-  return createStreamDevice(openFound<DriverBackend, Driver>(std::move(name), driverName, options), options);
+Result<std::shared_ptr<Device>> createFound(std::string name, const DeviceOptions &options) {
+  return createStreamDevice(openFound<DriverBackend, Driver>(std::move(name), options), options);
 }
 
 /// A line for each device, or one that says why there is none.
-template <typename Driver> std::vector<DeviceListing> listFound(const char *name) {
+template <typename Driver> std::vector<DeviceListing> listFound() {
   const auto all = findAll<Driver>();
   std::vector<DeviceListing> listings;
   if (!all)
-    addListing(listings, name, {}, all.status());
+    addListing(listings, Driver::deviceName, {}, all.status());
   else
     for (const auto &found : *all)
-      addListing(listings, name, found.facts, checkRefusal(found.facts, found.refusal));
+      addListing(listings, Driver::deviceName, found.facts, checkRefusal(found.facts, found.refusal));
   return listings;
 }
 

@@ -50,6 +50,7 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
   facts.sharedBytes = own.limits.maxComputeSharedMemorySize;
   found.mostGroups = own.limits.maxComputeWorkGroupCount[0];
   found.period = own.limits.timestampPeriod;
+  found.isProcessor = own.deviceType == vk::PhysicalDeviceType::eCpu;
   found.largestBytes = own11.maxMemoryAllocationSize;
   found.keepsDenormals = own12.shaderDenormPreserveFloat32 &&
                          own12.denormBehaviorIndependence != vk::ShaderFloatControlsIndependence::eNone;
@@ -63,13 +64,17 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
   });
 
   const std::vector<vk::QueueFamilyProperties> families = device.getQueueFamilyProperties(driver);
-  const auto family = std::ranges::find_if(families, [](const vk::QueueFamilyProperties &each) {
-    return bool(each.queueFlags & vk::QueueFlagBits::eCompute);
-  });
+  // One that has no graphics, where there is one: on NVIDIA's driver a launch takes 5 us less there.
+  const auto fitness = [](const vk::QueueFamilyProperties &each) {
+    return !(each.queueFlags & vk::QueueFlagBits::eCompute) ? 0
+           : each.queueFlags & vk::QueueFlagBits::eGraphics ? 1
+                                                            : 2;
+  };
+  const auto family = std::ranges::max_element(families, {}, fitness);
   found.queueFamily = static_cast<unsigned>(family - families.begin());
   if (own.apiVersion < VK_API_VERSION_1_2)
     found.refusal = "it has Vulkan " + version + ", and 1.2 is needed";
-  else if (family == families.end())
+  else if (family == families.end() || fitness(*family) == 0)
     found.refusal = "it has no queue that computes";
   else if (!has.shaderInt64 || !has12.bufferDeviceAddress || !has12.timelineSemaphore || !has12.vulkanMemoryModel)
     found.refusal = "shaderInt64, bufferDeviceAddress, timelineSemaphore and vulkanMemoryModel are needed";

@@ -19,31 +19,23 @@
 namespace zyx::runtime::vulkan {
 
 // clang-format off: it indents each line further.
-#define ZYX_VULKAN_FUNCTIONS(X)                                                                                        \
-  X(AllocateCommandBuffers)                                                                                            \
-  X(AllocateMemory)                                                                                                    \
-  X(BeginCommandBuffer)                                                                                                \
-  X(BindBufferMemory)                                                                                                  \
-  X(CmdBindPipeline)                                                                                                   \
-  X(CmdCopyBuffer) X(CmdDispatch) X(CmdExecuteCommands) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants)     \
-      X(CmdResetQueryPool) X(CmdUpdateBuffer) X(CmdWriteTimestamp) X(CreateBuffer) X(CreateCommandPool)                \
-          X(CreateComputePipelines) X(CreateDevice) X(CreateInstance) X(CreatePipelineCache) X(CreatePipelineLayout)   \
-              X(CreateQueryPool) X(CreateSemaphore) X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool)       \
-                  X(DestroyDevice) X(DestroyInstance) X(DestroyPipeline) X(DestroyPipelineCache)                       \
-                      X(DestroyPipelineLayout) X(DestroyQueryPool) X(DestroySemaphore) X(DestroyShaderModule)          \
-                          X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeCommandBuffers) X(FreeMemory)          \
-                              X(GetBufferDeviceAddress) X(GetBufferMemoryRequirements) X(GetDeviceQueue)               \
-                                  X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties)                   \
-                                      X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceQueueFamilyProperties)        \
-                                          X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue)   \
-                                              X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
+#define ZYX_VULKAN_FUNCTIONS(X) \
+  X(AllocateCommandBuffers) X(AllocateMemory) X(BeginCommandBuffer) X(BindBufferMemory) X(CmdBindPipeline) \
+  X(CmdCopyBuffer) X(CmdDispatch) X(CmdFillBuffer) X(CmdPipelineBarrier) X(CmdPushConstants) \
+  X(CmdResetQueryPool) X(CmdUpdateBuffer) X(CmdWriteTimestamp) X(CreateBuffer) X(CreateCommandPool) \
+  X(CreateComputePipelines) X(CreateDevice) X(CreateInstance) X(CreatePipelineCache) X(CreatePipelineLayout) \
+  X(CreateQueryPool) X(CreateSemaphore) X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool) X(DestroyDevice) \
+  X(DestroyInstance) X(DestroyPipeline) X(DestroyPipelineCache) X(DestroyPipelineLayout) X(DestroyQueryPool) \
+  X(DestroySemaphore) X(DestroyShaderModule) X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeCommandBuffers) \
+  X(FreeMemory) X(GetBufferDeviceAddress) X(GetBufferMemoryRequirements) X(GetDeviceQueue) \
+  X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties2) \
+  X(GetPhysicalDeviceQueueFamilyProperties) X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue) \
+  X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
 /// What calls may say that goes wrong.
-#define ZYX_VULKAN_RESULTS(X)                                                                                          \
-  X(ERROR_OUT_OF_HOST_MEMORY)                                                                                          \
-  X(ERROR_OUT_OF_DEVICE_MEMORY)                                                                                        \
-  X(ERROR_INITIALIZATION_FAILED)                                                                                       \
-  X(ERROR_DEVICE_LOST) X(ERROR_MEMORY_MAP_FAILED) X(ERROR_LAYER_NOT_PRESENT) X(ERROR_FEATURE_NOT_PRESENT)              \
-      X(ERROR_INCOMPATIBLE_DRIVER) X(ERROR_TOO_MANY_OBJECTS) X(ERROR_UNKNOWN) X(ERROR_INVALID_SHADER_NV) X(TIMEOUT)
+#define ZYX_VULKAN_RESULTS(X) \
+  X(ERROR_OUT_OF_HOST_MEMORY) X(ERROR_OUT_OF_DEVICE_MEMORY) X(ERROR_INITIALIZATION_FAILED) X(ERROR_DEVICE_LOST) \
+  X(ERROR_MEMORY_MAP_FAILED) X(ERROR_LAYER_NOT_PRESENT) X(ERROR_FEATURE_NOT_PRESENT) X(ERROR_INCOMPATIBLE_DRIVER) \
+  X(ERROR_TOO_MANY_OBJECTS) X(ERROR_UNKNOWN) X(ERROR_INVALID_SHADER_NV) X(TIMEOUT)
 // clang-format on
 
 struct Driver;
@@ -59,6 +51,7 @@ struct DeviceFound : FoundFacts {
   /// Nanoseconds of a tick.
   double period = 1;
   unsigned queueFamily = 0;
+  bool isProcessor = false;
   /// Denormals of f32 are kept where a module asks for it.
   bool keepsDenormals = false;
   /// Who wrote what a cache of pipelines keeps.
@@ -67,6 +60,7 @@ struct DeviceFound : FoundFacts {
 
 /// The loader's functions.
 struct Driver {
+  static constexpr const char *driverName = "Vulkan", *deviceName = "vulkan";
 #define ZYX_MEMBER(name) PFN_vk##name vk##name = nullptr;
   ZYX_VULKAN_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-#include "../Drivers.h"
 #include "../Stream/Blocks.h"
+#include "../Stream/Bundled.h"
 #include "../Stream/FoundDevices.h"
 #include "../Stream/QueueBackend.h"
 #include "Driver.h"
@@ -30,8 +30,11 @@ constexpr size_t mostPushed = 16;
 constexpr uint64_t behindArguments = 2;
 /// Threads of a workgroup whose programs are threads, as the compiler has them.
 constexpr uint64_t threadsOfGroup = 64;
-/// Lists of commands of the queue, and of a graph, that are in flight.
-constexpr size_t mostLists = 8, mostOfGraph = 4;
+/// Lists of commands of the queue, and of a graph, that are in flight. One submission has fewer of the former.
+constexpr size_t mostLists = 64, mostOfGraph = 4;
+/// So long a card is looked at before the host sleeps, which a driver takes long to wake. A processor does itself what
+/// it is waited for.
+constexpr std::chrono::microseconds lookAtCard(5000), lookAtProcessor(100);
 
 /// A large allocation, with a buffer over all of it.
 struct Memory {
@@ -49,17 +52,20 @@ struct Work {
 };
 using Stage = vk::PipelineStageFlagBits;
 using Access = vk::AccessFlagBits;
-constexpr Work ofAnything = {Stage::eAllCommands | Stage::eHost, Access::eMemoryRead | Access::eMemoryWrite};
+constexpr Work ofAnything = {Stage::eAllCommands, Access::eMemoryRead | Access::eMemoryWrite};
 constexpr Work ofKernels = {Stage::eComputeShader, Access::eShaderRead | Access::eShaderWrite};
 constexpr Work ofTransfers = {Stage::eTransfer, Access::eTransferRead | Access::eTransferWrite};
+constexpr Work ofHost = {Stage::eHost, Access::eHostRead};
 
 /// A list of commands. Lists are used in turns.
 struct List {
   vk::CommandBuffer commands;
   /// Where the queue is when they are over.
   uint64_t value = 0;
-  /// Of the last command; of the first one's predecessors nothing is known.
-  Work last = ofAnything;
+  /// Of the last command; nothing in front of the first one, where a semaphore has all before it be over.
+  Work last = {};
+  /// The host reads what it copies.
+  bool isRead = false;
 };
 
 struct LoadedKernel {
@@ -79,20 +85,17 @@ public:
   const BackendFacts &facts() const override { return itsFacts; }
   Status open() {
     const std::string action = "open device '" + itsFacts.name + "'";
-    vk::StructureChain<vk::PhysicalDeviceFeatures2, vk::PhysicalDeviceVulkan11Features,
-                       vk::PhysicalDeviceVulkan12Features>
-        features;
-    features.get<vk::PhysicalDeviceFeatures2>()
-        .features.setShaderInt64(true)
-        .setShaderInt16(found.has(DType::I16))
-        .setShaderFloat64(found.has(DType::F64));
-    features.get<vk::PhysicalDeviceVulkan11Features>().setStorageBuffer16BitAccess(found.has(DType::I16));
-    features.get<vk::PhysicalDeviceVulkan12Features>()
-        .setShaderInt8(found.has(DType::I8))
-        .setStorageBuffer8BitAccess(found.has(DType::I8))
-        .setBufferDeviceAddress(true)
-        .setTimelineSemaphore(true)
-        .setVulkanMemoryModel(true);
+    const bool hasI8 = found.has(DType::I8), hasI16 = found.has(DType::I16);
+    const vk::PhysicalDeviceFeatures types =
+        vk::PhysicalDeviceFeatures().setShaderInt64(true).setShaderInt16(hasI16).setShaderFloat64(
+            found.has(DType::F64));
+    const vk::StructureChain features(vk::PhysicalDeviceFeatures2(types), vk::PhysicalDeviceVulkan11Features(hasI16),
+                                      vk::PhysicalDeviceVulkan12Features()
+                                          .setShaderInt8(hasI8)
+                                          .setStorageBuffer8BitAccess(hasI8)
+                                          .setBufferDeviceAddress(true)
+                                          .setTimelineSemaphore(true)
+                                          .setVulkanMemoryModel(true));
     const float priority = 1;
     const vk::DeviceQueueCreateInfo queues({}, found.queueFamily, 1, &priority);
     const vk::DeviceCreateInfo info({}, 1, &queues, 0, nullptr, 0, nullptr, nullptr, &features.get());
@@ -148,7 +151,10 @@ public:
     return append(stream, [&](List &list) { copyBetween(list, placeOf(to), hostMemory->findMapped(from), bytes); });
   }
   Status download(StreamHandle stream, void *to, MemoryRef from, uint64_t bytes) override {
-    return append(stream, [&](List &list) { copyBetween(list, hostMemory->findMapped(to), placeOf(from), bytes); });
+    return append(stream, [&](List &list) {
+      copyBetween(list, hostMemory->findMapped(to), placeOf(from), bytes);
+      list.isRead = true;
+    });
   }
   Status copy(StreamHandle stream, const CopyCommand &copy) override { return appendCommand(stream, copy); }
   Status fill(StreamHandle stream, const FillCommand &fill) override { return appendCommand(stream, fill); }
@@ -271,9 +277,8 @@ private:
         ticks));
     return ticks;
   }
-  /// A driver takes long to wake who sleeps, so that the beginning is spent looking.
   Status waitFor(uint64_t awaited) override {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(100);
+    const auto end = std::chrono::steady_clock::now() + (found.isProcessor ? lookAtProcessor : lookAtCard);
     uint64_t reached = 0;
     do {
       ZYX_RETURN_IF_ERROR(take(device->getSemaphoreCounterValue(*timeline, driver), reached));
@@ -284,50 +289,72 @@ private:
     return check(device->waitSemaphores({{}, *timeline, awaited}, UINT64_MAX, driver));
   }
   /// The next of some lists, empty, when the device is over with it.
-  Result<List *> begin(std::span<List> lists, size_t &turn, vk::CommandBufferLevel level,
-                       vk::CommandBufferUsageFlagBits usage) {
+  Result<List *> begin(std::span<List> lists, size_t &turn, vk::CommandBufferUsageFlagBits usage) {
     List &list = lists[turn % lists.size()];
-    // It is part of what is collected.
-    if (list.value > value)
-      flush();
     ZYX_RETURN_IF_ERROR(waitFor(std::min(list.value, value)));
     if (!list.commands) {
       std::vector<vk::CommandBuffer> made;
-      ZYX_RETURN_IF_ERROR(take(device->allocateCommandBuffers({*pool, level, 1}, driver), made));
+      ZYX_RETURN_IF_ERROR(
+          take(device->allocateCommandBuffers({*pool, vk::CommandBufferLevel::ePrimary, 1}, driver), made));
       list.commands = made[0];
     }
-    const vk::CommandBufferInheritanceInfo inherited;
-    ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage, &inherited}, driver)));
-    list.last = ofAnything;
+    ZYX_RETURN_IF_ERROR(check(list.commands.begin({usage}, driver)));
+    list = {.commands = list.commands};
     ++turn;
     return &list;
   }
   Status beginList() override {
-    ZYX_ASSIGN_OR_RETURN(
-        current, begin(lists, turn, vk::CommandBufferLevel::ePrimary, vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
-    current->value = value + 1;
-    return Status::ok();
+    submitted.clear();
+    current = nullptr;
+    ended = Status::ok();
+    return ended;
   }
+  /// What the next command is put into.
+  Result<List *> opened() {
+    if (current)
+      return current;
+    ZYX_ASSIGN_OR_RETURN(current, begin(lists, turn, vk::CommandBufferUsageFlagBits::eOneTimeSubmit));
+    current->value = value + 1;
+    if (!submitted.empty())
+      current->last = ofAnything;
+    return current;
+  }
+  /// The next command comes into another list. Where one of them cannot be whole nothing is submitted.
+  Status close() {
+    List *const list = std::exchange(current, nullptr);
+    if (list && list->isRead)
+      follow(*list, ofHost, ofTransfers);
+    if (list && ended.isOk()) {
+      ended = check(list->commands.end(driver));
+      submitted.push_back(list->commands);
+    }
+    return ended;
+  }
+  /// Behind what was submitted before.
   Status submitList(uint64_t &next) override {
-    follow(*current, ofAnything);
-    const vk::TimelineSemaphoreSubmitInfo values(0, nullptr, 1, &next);
-    const vk::SubmitInfo info(0, nullptr, nullptr, 1, &current->commands, 1, &*timeline, &values);
-    ZYX_RETURN_IF_ERROR(check(current->commands.end(driver)));
+    ZYX_RETURN_IF_ERROR(close());
+    const vk::PipelineStageFlags all = Stage::eAllCommands;
+    const vk::TimelineSemaphoreSubmitInfo values(1, &value, 1, &next);
+    const vk::SubmitInfo info(1, &*timeline, &all, static_cast<uint32_t>(submitted.size()), submitted.data(), 1,
+                              &*timeline, &values);
     return check(queue.submit(info, nullptr, driver));
   }
   template <typename Put> Status append(StreamHandle stream, const Put &put) {
     const std::lock_guard lock(mutex);
     ZYX_RETURN_IF_ERROR(collect(stream));
-    put(*current);
+    ZYX_ASSIGN_OR_RETURN(List *const list, opened());
+    put(*list);
     return Status::ok();
   }
   template <typename Command> Status appendCommand(StreamHandle stream, const Command &command) {
     return append(stream, [&](List &list) { put(list, command); });
   }
   /// What comes next is behind all before.
-  void follow(List &list, const Work &next) const {
-    const vk::MemoryBarrier all(list.last.accesses, next.accesses);
-    list.commands.pipelineBarrier(list.last.stages, next.stages, {}, all, {}, {}, driver);
+  void follow(List &list, const Work &next) const { follow(list, next, list.last); }
+  void follow(List &list, const Work &next, const Work &before) const {
+    const vk::MemoryBarrier all(before.accesses, next.accesses);
+    if (before.stages)
+      list.commands.pipelineBarrier(before.stages, next.stages, {}, all, {}, {}, driver);
     list.last = next;
   }
   void copyBetween(List &list, BlockOffset to, BlockOffset from, uint64_t bytes) const {
@@ -383,8 +410,10 @@ private:
   Unique<vk::Semaphore> timeline;
   List lists[mostLists];
   size_t turn = 0;
-  /// What is collected.
+  /// Of what is collected, the lists that are whole, and the one that is not, if there is one.
+  std::vector<vk::CommandBuffer> submitted;
   List *current = nullptr;
+  Status ended;
   /// Of a launch: kept for their memory.
   std::vector<uint64_t> words;
 };
@@ -401,47 +430,43 @@ public:
   }
 
   Result<Node> add(const AnyCommand &command) override {
-    commands.emplace_back();
-    ZYX_RETURN_IF_ERROR(update(commands.size() - 1, command));
+    commands.push_back(command);
     return commands.size() - 1;
   }
   Status finish() override { return Status::ok(); }
   Status update(Node node, const AnyCommand &command) override {
-    Kept &kept = commands[node];
-    kept.command = command;
-    if (auto *launch = std::get_if<LaunchCommand>(&kept.command)) {
-      kept.arguments.assign(launch->arguments.begin(), launch->arguments.end());
-      launch->arguments = kept.arguments;
-    }
+    commands[node] = command;
     isStale = true;
     return Status::ok();
   }
 
   Status launch(StreamHandle stream) override {
+    const std::lock_guard lock(backend.mutex);
     if (isStale) {
-      const std::lock_guard lock(backend.mutex);
-      ZYX_ASSIGN_OR_RETURN(recorded, backend.begin(lists, turn, vk::CommandBufferLevel::eSecondary,
-                                                   vk::CommandBufferUsageFlagBits::eSimultaneousUse));
-      for (const Kept &each : commands)
-        std::visit([&](const auto &command) { backend.put(*recorded, command); }, each.command);
+      // The oldest may be part of what is collected.
+      if (lists[turn % mostOfGraph].value > backend.value)
+        backend.flush();
+      ZYX_ASSIGN_OR_RETURN(recorded, backend.begin(lists, turn, vk::CommandBufferUsageFlagBits::eSimultaneousUse));
+      for (const AnyCommand &each : commands)
+        std::visit([&](const auto &command) { backend.put(*recorded, command); }, each);
       ZYX_RETURN_IF_ERROR(check(recorded->commands.end(backend.driver)));
       isStale = false;
     }
-    return backend.append(stream, [&](List &list) {
-      list.commands.executeCommands(recorded->commands, backend.driver);
-      list.last = ofAnything;
-      recorded->value = list.value;
-    });
+    ZYX_RETURN_IF_ERROR(backend.collect(stream));
+    // It begins with no barrier: a semaphore is in front of a submission, and few are of more than one graph.
+    if (backend.current || !backend.submitted.empty()) {
+      ZYX_ASSIGN_OR_RETURN(List *const list, backend.opened());
+      backend.follow(*list, ofAnything);
+      ZYX_RETURN_IF_ERROR(backend.close());
+    }
+    backend.submitted.push_back(recorded->commands);
+    recorded->value = backend.value + 1;
+    return Status::ok();
   }
 
 private:
-  struct Kept {
-    AnyCommand command;
-    std::vector<KernelArgument> arguments;
-  };
-
   VulkanBackend &backend;
-  std::deque<Kept> commands;
+  std::vector<AnyCommand> commands;
   List lists[mostOfGraph];
   size_t turn = 0;
   /// The list that has the commands as they are.
@@ -453,8 +478,7 @@ std::unique_ptr<CommandGraph> VulkanBackend::createGraph() { return std::make_un
 
 } // namespace
 
-Result<std::shared_ptr<Device>> runtime::createVulkanDevice(std::string name, const DeviceOptions &options) {
-  return createFound<VulkanBackend, Driver>(std::move(name), "Vulkan", options);
+const BundledDevices *zyxBundledDevices() {
+  static constexpr BundledDevices made = {ZYX_VERSION, openFound<VulkanBackend, Driver>, listFound<Driver>};
+  return &made;
 }
-
-std::vector<DeviceListing> runtime::listVulkanDevices() { return listFound<Driver>("vulkan"); }

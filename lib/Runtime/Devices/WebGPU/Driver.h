@@ -51,6 +51,7 @@ struct AdapterFound : FoundFacts {
 
 /// The library's functions.
 struct Driver {
+  static constexpr const char *driverName = "WebGPU", *deviceName = "webgpu";
 #define ZYX_MEMBER(name) decltype(&wgpu##name) name = nullptr;
   ZYX_WEBGPU_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER

@@ -474,10 +474,6 @@ Status WebGPUBackend::submitList(uint64_t &next) {
 } // namespace
 
 const BundledDevices *zyxBundledDevices() {
-  static constexpr BundledDevices made = {ZYX_VERSION,
-                                          [](std::string name, const DeviceOptions &options) {
-                                            return openFound<WebGPUBackend, Driver>(std::move(name), "WebGPU", options);
-                                          },
-                                          [] { return listFound<Driver>("webgpu"); }};
+  static constexpr BundledDevices made = {ZYX_VERSION, openFound<WebGPUBackend, Driver>, listFound<Driver>};
   return &made;
 }
