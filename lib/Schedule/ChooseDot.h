@@ -6,6 +6,7 @@
 #define ZYX_SCHEDULE_CHOOSEDOT_H
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Codegen/Tile/NearLines.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::schedule {
@@ -43,6 +44,8 @@ struct DotFacts {
   int64_t matrixBytes;
   /// Such a left factor is read by a plain load, row by row.
   bool lhsPlain;
+  /// The right factor as windows over an image that is copied near; none where it is something else.
+  std::optional<kernel::NearLines> rhsLines;
   /// Whether m and n may be cut into programs.
   bool cutRows, cutColumns;
 };
