@@ -516,7 +516,8 @@ static std::optional<DotChoice> planLines(const DotFacts &facts, const target::T
                 registers = target.vector.registers;
   const int64_t lanes = std::min<int64_t>(whole, llvm::PowerOf2Ceil(line));
   const int64_t inner = lines.innerPositions();
-  if (lanes == 1 || lines.stepsAtOnce() < fewestSteps || facts.k * 4 * mostRowsInPlace > target.memory.l1Bytes / 2)
+  if (lanes == 1 || 2 * lanes < whole || lines.stepsAtOnce() < fewestSteps ||
+      facts.k * 4 * mostRowsInPlace > target.memory.l1Bytes / 2)
     return std::nullopt;
   // Tiles are a part of a line that divides it, where there is more than one.
   DotPlan plan{};
