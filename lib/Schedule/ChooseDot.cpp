@@ -307,22 +307,6 @@ bool storesFollowTiles(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   });
 }
 
-/// The right factor as windows whose elements are positions beside each other.
-static std::optional<NearLines> linesOf(DotOp dot, Axis depth, Axis columns, const Axes &axes) {
-  Value tile = dot.getRhs();
-  if (auto wide = tile.getDefiningOp<arith::ExtFOp>())
-    tile = wide.getIn();
-  auto load = tile.getDefiningOp<LoadOp>();
-  auto view = load ? load.getView().getDefiningOp<ViewOp>() : ViewOp();
-  if (!view || view.getMap().getNumSymbols() != 0 || !isa<FloatType>(getElementTypeOrSelf(dot.getType())))
-    return std::nullopt;
-  SmallVector<Axis> own = axes.of(tile);
-  const auto *k = llvm::find(own, depth), *n = llvm::find(own, columns);
-  if (k == own.end() || n == own.end())
-    return std::nullopt;
-  return NearLines::compute(view.getMap(), k - own.begin(), n - own.begin());
-}
-
 DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   auto type = cast<RankedTensorType>(dot.getType());
   unsigned rank = type.getRank();
@@ -350,7 +334,6 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.runBytes : 0;
   facts.lhsAcrossBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.acrossBytes : 0;
   facts.rhsRunBytes = rhs.runBytes;
-  facts.rhsLines = linesOf(dot, k, n, axes);
   for (StoreOp store : stores) {
     auto map = store.getView().getDefiningOp<ViewOp>().getMap();
     for (auto [dim, axis] : llvm::enumerate(axes.of(store.getValue())))
@@ -361,6 +344,22 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.matrixBytes = matrixBytesOf(dot);
   facts.lhsPlain = lhs.alongSecond == 1 && !lhs.window && narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>();
   return facts;
+}
+
+std::optional<NearLines> findLines(DotOp dot, const Axes &axes) {
+  const Axis depth = axes.of(dot.getLhs()).back(), columns = axes.of(dot.getResult()).back();
+  Value tile = dot.getRhs();
+  if (auto wide = tile.getDefiningOp<arith::ExtFOp>())
+    tile = wide.getIn();
+  auto load = tile.getDefiningOp<LoadOp>();
+  auto view = load ? load.getView().getDefiningOp<ViewOp>() : ViewOp();
+  if (!view || view.getMap().getNumSymbols() != 0 || !isa<FloatType>(getElementTypeOrSelf(dot.getType())))
+    return std::nullopt;
+  SmallVector<Axis> own = axes.of(tile);
+  const auto *k = llvm::find(own, depth), *n = llvm::find(own, columns);
+  if (k == own.end() || n == own.end())
+    return std::nullopt;
+  return NearLines::compute(view.getMap(), k - own.begin(), n - own.begin());
 }
 
 /// Cycles for a packed vector of the right factor. Of windows a run that is shorter than a vector takes as long as one,
@@ -565,10 +564,9 @@ SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo 
     if (choices.size() < most && llvm::none_of(choices, [&](const DotChoice &known) { return known.plan == plan; }))
       choices.push_back({plan, cost});
   };
-  if (std::optional<DotChoice> choice = planLines(facts, target)) {
+  // Packing is what else there is to measure.
+  if (std::optional<DotChoice> choice = planLines(facts, target))
     add(choice->plan, choice->cost);
-    return choices;
-  }
   if (std::optional<DotPlan> plan = planMatrixUnit(facts, target)) {
     add(*plan, 0);
     return choices;
