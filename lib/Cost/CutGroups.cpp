@@ -98,7 +98,12 @@ void Cutter::tryOut(GroupOp group, ArrayRef<Value> stored) {
   ZYX_DEBUG(Fusion, "a cut at " + std::to_string(stored.size()) + " values into " +
                         std::to_string(cut.getParts().size()) + " kernels takes " +
                         (seconds ? std::to_string(*seconds * 1e6) + " us" : "more than a kernel can"));
-  if (seconds && *seconds < least) {
+  // Parts that are kept for many runs add nothing to one that an estimate may miss.
+  auto isEach = [&](GroupOp part) { return !runsOnce.holds(part); };
+  const bool keepsRest =
+      !costs.getTarget().hasSubgroups() && cut.getParts().size() > 1 && llvm::count_if(cut.getParts(), isEach) == 1;
+  const double most = best.empty() && keepsRest ? least / fits::clearlyLess * fits::lessWhereKept : least;
+  if (seconds && *seconds < most) {
     least = *seconds;
     best.assign(stored.begin(), stored.end());
   }

@@ -346,6 +346,22 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   return facts;
 }
 
+std::optional<NearLines> findLines(DotOp dot, const Axes &axes) {
+  const Axis depth = axes.of(dot.getLhs()).back(), columns = axes.of(dot.getResult()).back();
+  Value tile = dot.getRhs();
+  if (auto wide = tile.getDefiningOp<arith::ExtFOp>())
+    tile = wide.getIn();
+  auto load = tile.getDefiningOp<LoadOp>();
+  auto view = load ? load.getView().getDefiningOp<ViewOp>() : ViewOp();
+  if (!view || view.getMap().getNumSymbols() != 0 || !isa<FloatType>(getElementTypeOrSelf(dot.getType())))
+    return std::nullopt;
+  SmallVector<Axis> own = axes.of(tile);
+  const auto *k = llvm::find(own, depth), *n = llvm::find(own, columns);
+  if (k == own.end() || n == own.end())
+    return std::nullopt;
+  return NearLines::compute(view.getMap(), k - own.begin(), n - own.begin());
+}
+
 /// Cycles for a packed vector of the right factor. Of windows a run that is shorter than a vector takes as long as one,
 /// and is found before.
 static double packCyclesOf(const DotFacts &facts, const target::TargetInfo &target) {
@@ -486,12 +502,71 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   return plan;
 }
 
+/// Few rows pay for no packing: windows are read out of a copy of the image, a line of positions at a time. Its last
+/// vector has lanes behind the line.
+static std::optional<DotChoice> planLines(const DotFacts &facts, const target::TargetInfo &target) {
+  // Beside a matrix unit, which has rows for so many more.
+  constexpr int64_t mostRows = 32, mostRowsOfUnit = 12, fewestSteps = 3;
+  if (!facts.rhsLines || facts.elementBytes != 4 || facts.rhsRunBytes == 0 ||
+      facts.m > (findInstruction(facts.matrixBytes, target) ? mostRowsOfUnit : mostRows))
+    return std::nullopt;
+  const NearLines &lines = *facts.rhsLines;
+  const int64_t line = lines.lineLength(), whole = target.lanes(facts.elementBytes),
+                registers = target.vector.registers;
+  const int64_t lanes = std::min<int64_t>(whole, llvm::PowerOf2Ceil(line));
+  const int64_t inner = lines.innerPositions();
+  if (lanes == 1 || 2 * lanes < whole || lines.stepsAtOnce() < fewestSteps ||
+      facts.k * 4 * mostRowsInPlace > target.memory.l1Bytes / 2)
+    return std::nullopt;
+  // Tiles are a part of a line that divides it, where there is more than one.
+  DotPlan plan{};
+  auto vectorsOf = [&](int64_t columns) -> int64_t { return llvm::divideCeil(columns, lanes); };
+  double best = 0;
+  for (int64_t columns = 1; columns <= std::min(line, 4 * lanes) && vectorsOf(columns) <= registers / 4; ++columns) {
+    const double filled = static_cast<double>(columns) / static_cast<double>(vectorsOf(columns) * lanes);
+    if ((inner == 1 ? columns % lanes != 0 && columns != line : line % columns != 0) || filled < best)
+      continue;
+    best = filled;
+    plan.columns = columns;
+  }
+  // What lanes without a position cost must be less than packing takes.
+  const double rows = static_cast<double>(facts.m),
+               used = best * static_cast<double>(lanes) / static_cast<double>(whole);
+  if (best == 0 || rows / 2 * (1 / used - 1) > packCyclesOf(facts, target) / 2)
+    return std::nullopt;
+  const int64_t vectors = vectorsOf(plan.columns);
+  const int64_t most = std::max<int64_t>(std::min(registers * 3 / 4, registers - vectors - 2) / vectors, 1);
+  plan.rows = llvm::divideCeil(facts.m, llvm::divideCeil(facts.m, most));
+  plan.depth = facts.k;
+  plan.rowBlock = llvm::alignTo(facts.m, plan.rows);
+  plan.programRows = facts.m;
+  plan.packLhs = facts.lhsWindow || facts.lhsComputed || facts.lhsConverted || !facts.lhsAlongDepth;
+  // As many programs as cores, and more until the copies stay in the second cache.
+  const auto steps = static_cast<double>(facts.k) * static_cast<double>(facts.batches);
+  const auto tiles = static_cast<double>(llvm::divideCeil(facts.n, plan.columns));
+  const double flops = 2.0 * facts.m * facts.n * facts.k * facts.batches;
+  const int64_t programs = flops < fits::smallestFlops ? 1 : llvm::divideCeil(target.cores, facts.batches);
+  const int64_t budget = std::min(target.memory.l2Bytes / 4, target.memory.privateBytes / 3);
+  const int64_t unit = inner > 1 ? inner : plan.columns, units = llvm::divideCeil(facts.n, unit);
+  for (int64_t pieces = 1; pieces == 1 || (facts.cutColumns && pieces <= units); ++pieces) {
+    plan.programColumns = std::min<int64_t>(llvm::divideCeil(units, pieces) * unit, facts.n);
+    const bool isLast = !facts.cutColumns || pieces == units;
+    if (lines.countElements(plan.programColumns, lanes) * facts.elementBytes <= budget &&
+        (pieces >= programs || isLast))
+      return DotChoice{plan, tiles * costOf(facts.m, vectors, plan.rows, vectors) * steps};
+  }
+  return std::nullopt;
+}
+
 SmallVector<DotChoice> planDots(const DotFacts &facts, const target::TargetInfo &target, unsigned most) {
   SmallVector<DotChoice> choices;
   auto add = [&](DotPlan plan, double cost) {
     if (choices.size() < most && llvm::none_of(choices, [&](const DotChoice &known) { return known.plan == plan; }))
       choices.push_back({plan, cost});
   };
+  // Packing is what else there is to measure.
+  if (std::optional<DotChoice> choice = planLines(facts, target))
+    add(choice->plan, choice->cost);
   if (std::optional<DotPlan> plan = planMatrixUnit(facts, target)) {
     add(*plan, 0);
     return choices;

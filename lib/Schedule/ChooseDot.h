@@ -6,6 +6,7 @@
 #define ZYX_SCHEDULE_CHOOSEDOT_H
 
 #include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Codegen/Tile/NearLines.h"
 #include "zyx/Target/Info/TargetInfo.h"
 
 namespace zyx::schedule {
@@ -43,6 +44,8 @@ struct DotFacts {
   int64_t matrixBytes;
   /// Such a left factor is read by a plain load, row by row.
   bool lhsPlain;
+  /// The right factor as windows over an image that may be copied near; none where it may not be, or is something else.
+  std::optional<kernel::NearLines> rhsLines;
   /// Whether m and n may be cut into programs.
   bool cutRows, cutColumns;
 };
@@ -71,6 +74,9 @@ std::pair<int64_t, int64_t> tileAlongDepth(int64_t rows, int64_t columns, bool i
 
 /// Reads the facts off a kernel.
 DotFacts describeDot(kernel::DotOp dot, llvm::ArrayRef<kernel::StoreOp> stores, const kernel::Axes &axes);
+
+/// The right factor as windows whose positions are neighbours in memory; none where it is something else.
+std::optional<kernel::NearLines> findLines(kernel::DotOp dot, const kernel::Axes &axes);
 
 /// A factor before it is repeated for each batch, and widened.
 mlir::Value narrowFactor(mlir::Value factor);

@@ -122,6 +122,8 @@ private:
     DotFacts facts = describeDot(dot, draft.stores, axes);
     facts.cutRows = llvm::is_contained(parallel, m);
     facts.cutColumns = llvm::is_contained(parallel, n);
+    if (!draft.combines && storesFollowTiles(dot, draft.stores, axes))
+      facts.rhsLines = findLines(dot, axes);
     const std::optional<RightFactor> right = findRightFactor(dot, /*isNarrow=*/false);
     facts.rhsKept = right && right->argument < draft.isFixed.size() && draft.isFixed[right->argument];
     SmallVector<Choice> choices;

@@ -7,12 +7,12 @@
 #include "ChooseDot.h"
 #include "ChooseRules.h"
 #include "ChooseTensor.h"
+#include "EstimatePacking.h"
 #include "LayOutFactors.h"
 #include "Overlap.h"
 #include "Strides.h"
 
 #include "zyx/Codegen/Matrix/Epilogue.h"
-#include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/OpCost.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileEvaluator.h"
@@ -326,35 +326,14 @@ bool Estimator::readsRows(GatherOp gather) const {
 
 /// What a processor packs of windows: each element looked up, unless columns are runs.
 bool Estimator::addPacking(LoadOp load, Work &work, double times) {
-  auto view = load.getView().getDefiningOp<ViewOp>();
-  if (!target.hasVectors() || !blocking || dots.size() != 1 || !view || view.getMap().isSingleBlock() ||
-      view.getMap().getNumSymbols() != 0)
+  if (!target.hasVectors() || !blocking || dots.size() != 1)
     return false;
-  DotOp dot = dots.front();
-  SmallVector<Axis> own = axes.of(load.getResult()), result = axes.of(dot.getResult());
-  const Axis rows = result[result.size() - 2], columns = result.back(), depth = axes.of(dot.getLhs()).back();
-  auto along = [&](Axis across, Axis lanes) -> std::optional<std::pair<unsigned, unsigned>> {
-    const auto *from = llvm::find(own, across), *place = llvm::find(own, lanes);
-    if (from == own.end() || place == own.end())
-      return std::nullopt;
-    return std::pair<unsigned, unsigned>(place - own.begin(), from - own.begin());
-  };
-  std::optional<std::pair<unsigned, unsigned>> dims;
-  if (blocking.getPackRhs())
-    dims = along(depth, columns);
-  // A right factor that keeps its values is packed once for many runs (PackWeights.cpp).
-  if (auto argument = dyn_cast<BlockArgument>(view.getBuffer());
-      dims && argument && argument.getArgNumber() < isFixed.size() && isFixed[argument.getArgNumber()] &&
-      dot.getRhs() == load.getResult() && result.size() == 2)
-    return false;
-  if (!dims && blocking.getPackLhs())
-    dims = along(rows, depth);
-  if (!dims)
-    return false;
-  const auto lanes = static_cast<int64_t>(target.lanes(bytesOf(dot.getResult())));
-  work.accesses +=
-      elementsOf(load.getResult()) * times * packingCycles(view.getMap(), dims->first, dims->second, lanes);
-  return true;
+  const Axis columns = axes.of(dots.front().getResult()).back();
+  const auto lanes = static_cast<int64_t>(target.lanes(bytesOf(dots.front().getResult())));
+  const zyx::schedule::PackedDot packed{dots.front(), blocking, isFixed, extentInProgram(columns), lanes};
+  const auto cycles = zyx::schedule::estimatePacking(packed, load, axes);
+  work.accesses += cycles.perElement * elementsOf(load.getResult()) * times + cycles.ofProgram * programs;
+  return cycles.perElement > 0 || cycles.ofProgram > 0;
 }
 
 /// What few warps compute behind a product, while nobody multiplies for them. Code that the caches do not hold is

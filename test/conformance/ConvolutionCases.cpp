@@ -531,6 +531,17 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {BF16, F16})
       for (const bool channelsLast : {false, true})
         addLayer(cases, layer, channelsLast, dtype);
+  // Few results of many positions: a processor's programs are lines of an image, planes of a volume or pieces of one
+  // line.
+  const Layer lines[] = {
+      {"lines", 1, 24, 12, {60, 57}, {3, 3}, ones, ones, ones, {2, 0}},
+      {"lines-apart", 2, 40, 6, {46, 47}, {3, 3}, {2, 1}, {1, 2}, {-1, 2}, {3, 2}},
+      {"lines-piece", 1, 40, 20, {5003}, {5}, one, {3}, {7}, {2}},
+      {"lines-volume", 1, 12, 9, {12, 30, 28}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+  };
+  for (const Layer &layer : lines)
+    for (const DType dtype : {BF16, F16, F32})
+      addLayer(cases, layer, /*channelsLast=*/false, dtype);
   // So few channels a group that threads bring windows to shared memory, in vectors of a group's channels: of 4, 8 and
   // 16 of them, of 6 and of 5, with strides, dilations, padding that is asymmetric or cropped, one image and several,
   // steps that are no whole slices.

@@ -9,6 +9,7 @@
 
 #include "MatrixUnit.h"
 #include "MicroKernel.h"
+#include "NearWindow.h"
 #include "Packing.h"
 #include "WeightPanels.h"
 
@@ -51,6 +52,10 @@ public:
     if (!*possible) {
       missed("a dot is walked by rows, not in blocks: what is left of its rows or columns is not one number");
       return false;
+    }
+    if (auto found = NearWindow::find(t, dot, k, n, lanes)) {
+      near.emplace(*found);
+      lanes = near->lanes();
     }
     epilogue = t.takeStores(dot);
     if (!placeSums()) {
@@ -237,6 +242,8 @@ private:
   }
 
   LogicalResult overBlocks(Point at, Depth piece) {
+    if (near)
+      near->copy(at);
     if (matrix && weights) {
       if (failed(matrix->lookThroughRhs([&](MatrixUnit::Panel body) {
             return overPieces(columns, [&](Value column, int64_t width) {
@@ -405,7 +412,7 @@ private:
   /// `height` rows from row0 + row on, `width` columns from `column` on, along one piece.
   LogicalResult emitTile(Point at, Depth piece, Value row0, Value row, int64_t height, Value column, int64_t width) {
     bool isWhole = height == blocking.getRows() && width == blocking.getColumns();
-    MicroTile tile{height, (width + lanes - 1) / lanes, lanes, isWhole ? 2 : 1};
+    MicroTile tile{height, (width + lanes - 1) / lanes, lanes, near ? near->stepsAtOnce() : isWhole ? 2 : 1};
     Value rowStart = t.evaluator.addIndex(row0, row, loc);
     at.memo.clear();
     auto rowPoint = [&](Point from, int64_t r) {
@@ -446,7 +453,14 @@ private:
     if (weights)
       ahead = weights->readAhead(piece.start, column, rowStart, tile.unroll);
     int64_t calls = 0;
+    Value begin = near ? near->beginOf(column) : Value(), round;
     auto rhs = [&](Value i, int64_t v) -> FailureOr<Value> {
+      if (near) {
+        const int64_t step = calls++ / tile.vectors % tile.unroll;
+        if (step == 0 && v == 0)
+          round = near->round(begin, i);
+        return near->load(round, step, v);
+      }
       if (ahead && v == 0 && calls++ % tile.unroll == 0)
         weights->fetch(*ahead, i);
       if (weights)
@@ -638,7 +652,9 @@ private:
   bool isPackedBefore = false;
   /// Packed factors: [row, k], and [panel, k, column]; null where they are not packed.
   Value lhsMemory, rhsMemory;
-  /// The right factor, where it was packed before the kernel.
+  /// The right factor, where it is read out of a copy of an image.
+  std::optional<NearWindow> near;
+  /// The same, where it was packed before the kernel.
   std::optional<WeightPanels> weights;
   /// Stores that are done to tiles in registers; where there are none the result goes to memory.
   SmallVector<StoreOp> epilogue;

@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Cpu/NearOperands.h"
 
+#include "NearCopier.h"
+
 #include "zyx/Codegen/Tile/LaneAccess.h"
 #include "zyx/Codegen/Tile/Lanes.h"
 
@@ -12,141 +14,6 @@
 
 using namespace mlir;
 using namespace zyx::kernel;
-
-namespace {
-
-/// Copies the array of one load.
-class NearCopier {
-public:
-  NearCopier(OpBuilder &builder, Location loc, const NearForm &form, int64_t lanes, Type element)
-      : builder(builder), loc(loc), form(form), lanes(lanes), element(element) {}
-
-  /// Where the array is in the buffer that `row` shows, by dimension; how many of its elements there are; and what
-  /// stands for those that do not exist.
-  Value row, fill;
-  SmallVector<Value> bases, counts;
-  /// Where it comes to.
-  Value memory;
-  /// Of what only a maximum or minimum reads: the one whose order of bits the copy has.
-  std::optional<Combine> ordered;
-  SmallVector<int64_t> strides;
-
-  void copy() { walk(0, index(form.offset), index(0), Value()); }
-
-private:
-  Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-  Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
-  Value multiply(Value a, int64_t b) { return builder.createOrFold<arith::MulIOp>(loc, a, index(b)); }
-  VectorType vectorOf(Type type) { return VectorType::get(lanes, type); }
-  void store(Value value, Value place) {
-    if (ordered)
-      value = toOrderedBits(builder, loc, *ordered, value);
-    StoreOp::create(builder, loc, value, memory, place, Value(), DenseBoolArrayAttr());
-  }
-  template <typename Body> void loop(Value end, int64_t step, Body body) {
-    auto made = scf::ForOp::create(builder, loc, index(0), end, index(step));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(made.getBody());
-    body(made.getInductionVar());
-  }
-
-  /// How far a position lies behind the first one that exists; negative ones are large when read as unsigned.
-  Value distance(const NearForm::Dim &dim, Value position) { return add(position, index(dim.offset - dim.low)); }
-
-  void walk(size_t d, Value source, Value place, Value exists) {
-    const NearForm::Dim &dim = form.dims[d];
-    if (d + 1 == form.dims.size())
-      return copyRow(add(source, multiply(bases[d], dim.step)), place, exists);
-    loop(counts[d], 1, [&](Value i) {
-      Value position = add(bases[d], i), also = exists;
-      if (dim.isBounded) {
-        also = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance(dim, position),
-                                     index(std::max<int64_t>(dim.high - dim.low, 0)));
-        if (exists)
-          also = arith::AndIOp::create(builder, loc, exists, also);
-      }
-      walk(d + 1, add(source, multiply(position, dim.step)), add(place, multiply(i, strides[d])), also);
-    });
-  }
-
-  void copyRow(Value source, Value place, Value exists) {
-    if (!exists)
-      return copyExisting(source, place);
-    auto branch = scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    copyExisting(source, place);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
-    loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
-  }
-
-  void copyExisting(Value source, Value place) {
-    const NearForm::Dim &dim = form.dims.back();
-    if (dim.step != 1)
-      return copyApart(source, place);
-    loop(counts.back(), lanes, [&](Value i) {
-      Value at = add(source, i), mask;
-      if (dim.isBounded) {
-        mask = maskOf(dim, add(bases.back(), i));
-        // Where no lane exists the place may be far away, and even a load of no lane asks for its page.
-        at = builder.createOrFold<arith::MaxSIOp>(loc, at, index(1 - lanes));
-        at = builder.createOrFold<arith::MinSIOp>(
-            loc, at, index(std::max<int64_t>(cast<ViewType>(row.getType()).getDimSize(0) - 1, 0)));
-      } else {
-        Value left = arith::SubIOp::create(builder, loc, counts.back(), i);
-        mask = vector::CreateMaskOp::create(builder, loc, vectorOf(builder.getI1Type()), ValueRange(left));
-      }
-      store(LoadOp::create(builder, loc, vectorOf(element), row, at, mask, fill, ArrayAttr(), DenseBoolArrayAttr()),
-            add(place, i));
-    });
-  }
-
-  /// One by one, from the first position that exists to the last one.
-  void copyApart(Value source, Value place) {
-    const NearForm::Dim &dim = form.dims.back();
-    Value first = index(0), end = counts.back();
-    if (dim.isBounded) {
-      auto positionOf = [&](int64_t limit) {
-        Value at = arith::SubIOp::create(builder, loc, index(limit - dim.offset), bases.back());
-        at = builder.createOrFold<arith::MaxSIOp>(loc, at, index(0));
-        return builder.createOrFold<arith::MinSIOp>(loc, at, counts.back());
-      };
-      first = positionOf(dim.low);
-      end = positionOf(std::max(dim.low, dim.high));
-      Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
-      loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
-    }
-    auto made = scf::ForOp::create(builder, loc, first, end, index(1));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(made.getBody());
-    Value i = made.getInductionVar();
-    Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(),
-                               ArrayAttr(), DenseBoolArrayAttr());
-    store(one, add(place, i));
-  }
-
-  Value maskOf(const NearForm::Dim &dim, Value position) {
-    auto type = vectorOf(builder.getI32Type());
-    SmallVector<int32_t> numbers;
-    for (int64_t i = 0; i < lanes; ++i)
-      numbers.push_back(static_cast<int32_t>(i));
-    Value own = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
-    Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), distance(dim, position));
-    Value each = arith::AddIOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, first), own);
-    const auto length = static_cast<int32_t>(std::max<int64_t>(dim.high - dim.low, 0));
-    Value limit = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, length));
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, each, limit);
-  }
-
-  OpBuilder &builder;
-  Location loc;
-  const NearForm &form;
-  const int64_t lanes;
-  Type element;
-};
-
-} // namespace
 
 bool NearOperands::comesNear(LoadOp load, Axis axis) {
   if (t.threads > 1 || !t.machine.hasVectors() || n.oneHot || n.reduces.empty())
@@ -251,6 +118,7 @@ void NearOperands::copy(LoadOp load, ViewOp view, const NearForm &form, int64_t 
     t.builder.setInsertionPointToStart(t.programStart);
     Type kept = copier.ordered ? n.bitsOf(element) : element;
     copier.memory = AllocOp::create(t.builder, loc, ViewType::get({elements}, kept, Space::Private));
+    copier.kept = kept;
   }
   copier.row = viewAsRow(t.builder, view);
   copier.fill = load.getOther() ? t.evaluator.mapping.lookupOrDefault(load.getOther())

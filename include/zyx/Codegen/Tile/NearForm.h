@@ -56,6 +56,10 @@ struct NearForm {
 /// and more where elements are looked up one by one.
 double packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes);
 
+/// Cycles of a program that reads windows by so many positions out of a copy (NearLines.h), of the load's dimensions of
+/// positions and of windows; 0 where they are not read so.
+double copyingCycles(MapAttr map, std::pair<unsigned, unsigned> dims, int64_t positions, int64_t lanes);
+
 } // namespace zyx::kernel
 
 #endif // ZYX_CODEGEN_TILE_NEARFORM_H

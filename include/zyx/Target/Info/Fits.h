@@ -172,8 +172,9 @@ inline constexpr int64_t mostParts = 32;
 namespace cuts {
 /// A group that takes at most so many times its least is not looked into, nor one that takes so few seconds more.
 inline constexpr double nearLeast = 1.5, fewSeconds = 2e-6;
-/// Estimates of parts are as rough as that of the whole: only what is clearly less is taken.
-inline constexpr double clearlyLess = 0.8;
+/// Estimates of parts are as rough as that of the whole: only what is clearly less is taken. Of what stores nothing but
+/// weights in another order, once for many runs, little less is enough.
+inline constexpr double clearlyLess = 0.8, lessWhereKept = 0.93;
 /// How much smaller than a result a value is that each of its elements would compute again.
 inline constexpr int64_t smaller = 4;
 /// More elements than that, in multiples of what the group reads and writes, nobody stores: they are products inside of

@@ -1,0 +1,116 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#include "NearCopier.h"
+
+#include "zyx/Codegen/Tile/Lanes.h"
+#include "zyx/Codegen/Tile/TileContext.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace zyx::kernel;
+
+void NearCopier::copy() { walk(0, origin ? add(origin, index(form.offset)) : index(form.offset), index(0), Value()); }
+
+void NearCopier::store(Value value, Value place) {
+  if (ordered)
+    value = toOrderedBits(builder, loc, *ordered, value);
+  else
+    value = widenFactor(builder, loc, value, kept);
+  StoreOp::create(builder, loc, value, memory, place, Value(), DenseBoolArrayAttr());
+}
+
+void NearCopier::loop(Value end, int64_t step, llvm::function_ref<void(Value)> body) {
+  auto made = scf::ForOp::create(builder, loc, index(0), end, index(step));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(made.getBody());
+  body(made.getInductionVar());
+}
+
+void NearCopier::walk(size_t d, Value source, Value place, Value exists) {
+  const NearForm::Dim &dim = form.dims[d];
+  if (d + 1 == form.dims.size())
+    return copyRow(add(source, multiply(bases[d], dim.step)), place, exists);
+  loop(counts[d], 1, [&](Value i) {
+    Value position = add(bases[d], i), also = exists;
+    if (dim.isBounded) {
+      also = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance(dim, position),
+                                   index(std::max<int64_t>(dim.high - dim.low, 0)));
+      if (exists)
+        also = arith::AndIOp::create(builder, loc, exists, also);
+    }
+    walk(d + 1, add(source, multiply(position, dim.step)), add(place, multiply(i, strides[d])), also);
+  });
+}
+
+void NearCopier::copyRow(Value source, Value place, Value exists) {
+  if (!exists)
+    return copyExisting(source, place);
+  auto branch = scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  copyExisting(source, place);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
+  loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
+}
+
+void NearCopier::copyExisting(Value source, Value place) {
+  const NearForm::Dim &dim = form.dims.back();
+  if (dim.step != 1)
+    return copyApart(source, place);
+  loop(counts.back(), lanes, [&](Value i) {
+    Value at = add(source, i), mask;
+    if (dim.isBounded) {
+      mask = maskOf(dim, add(bases.back(), i));
+      // Where no lane exists the place may be far away, and even a load of no lane asks for its page.
+      at = builder.createOrFold<arith::MaxSIOp>(loc, at, index(1 - lanes));
+      at = builder.createOrFold<arith::MinSIOp>(
+          loc, at, index(std::max<int64_t>(cast<ViewType>(row.getType()).getDimSize(0) - 1, 0)));
+    } else {
+      Value left = arith::SubIOp::create(builder, loc, counts.back(), i);
+      mask = vector::CreateMaskOp::create(builder, loc, vectorOf(builder.getI1Type()), ValueRange(left));
+    }
+    store(LoadOp::create(builder, loc, vectorOf(element), row, at, mask, fill, ArrayAttr(), DenseBoolArrayAttr()),
+          add(place, i));
+  });
+}
+
+void NearCopier::copyApart(Value source, Value place) {
+  const NearForm::Dim &dim = form.dims.back();
+  Value first = index(0), end = counts.back();
+  if (dim.isBounded) {
+    auto positionOf = [&](int64_t limit) {
+      Value at = arith::SubIOp::create(builder, loc, index(limit - dim.offset), bases.back());
+      at = builder.createOrFold<arith::MaxSIOp>(loc, at, index(0));
+      return builder.createOrFold<arith::MinSIOp>(loc, at, counts.back());
+    };
+    first = positionOf(dim.low);
+    end = positionOf(std::max(dim.low, dim.high));
+    Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
+    loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
+  }
+  auto made = scf::ForOp::create(builder, loc, first, end, index(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(made.getBody());
+  Value i = made.getInductionVar();
+  Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(),
+                             ArrayAttr(), DenseBoolArrayAttr());
+  store(one, add(place, i));
+}
+
+Value NearCopier::maskOf(const NearForm::Dim &dim, Value position) {
+  auto type = vectorOf(builder.getI32Type());
+  SmallVector<int32_t> numbers;
+  for (int64_t i = 0; i < lanes; ++i)
+    numbers.push_back(static_cast<int32_t>(i));
+  Value own = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef(numbers)));
+  Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), distance(dim, position));
+  Value each = arith::AddIOp::create(builder, loc, vector::BroadcastOp::create(builder, loc, type, first), own);
+  const auto length = static_cast<int32_t>(std::max<int64_t>(dim.high - dim.low, 0));
+  Value limit = arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, length));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, each, limit);
+}
