@@ -10,6 +10,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <algorithm>
+
 namespace zyx::fusion {
 #define GEN_PASS_DEF_PARTCONTRACTIONSPASS
 #include "zyx/Fusion/Passes.h.inc"
@@ -29,16 +31,24 @@ static void partContractions(Block &block, const TargetInfo &machine) {
     std::optional<LeadingPart> leading = findPartsWorth(op, machine);
     if (!leading || leading->cut < 0)
       continue;
-    // The cut dimension becomes two: its pieces, and what each has.
+    // The cut dimension becomes two: its pieces, and what each has. Pieces behind all dimensions of the result would
+    // lie side by side in memory, and each element of a part would be a store of its own. Those of a product of
+    // matrices come first then; those of windows stay where windows are looked for.
     auto type = cast<RankedTensorType>(op.getX().getType());
     SmallVector<int64_t> shape(type.getShape()), dims;
+    const bool areFirst = op.getDims().size() == 1 &&
+                          llvm::all_of(llvm::seq<int64_t>(leading->cut + 1, type.getRank()), [&](int64_t dim) {
+                            return type.getDimSize(dim) == 1 || llvm::is_contained(op.getDims(), dim);
+                          });
+    const int64_t place = areFirst ? 0 : leading->cut;
     for (int64_t dim : op.getDims()) {
-      dims.push_back(dim > leading->cut ? dim + 1 : dim);
       if (dim == leading->cut)
-        dims.push_back(dim + 1);
+        dims.push_back(place);
+      dims.push_back(dim >= place ? dim + 1 : dim);
     }
+    llvm::sort(dims);
     shape[leading->cut] /= leading->pieces;
-    shape.insert(shape.begin() + leading->cut, leading->pieces);
+    shape.insert(shape.begin() + place, leading->pieces);
     OpBuilder builder(op);
     Location loc = op.getLoc();
     auto product = op.getX().getDefiningOp<BinaryOp>();
@@ -48,10 +58,18 @@ static void partContractions(Block &block, const TargetInfo &machine) {
       SmallVector<int64_t> extents(own.getShape());
       const bool isRepeated = extents[leading->cut] == 1;
       extents[leading->cut] /= isRepeated ? 1 : leading->pieces;
-      extents.insert(extents.begin() + leading->cut, isRepeated ? 1 : leading->pieces);
+      const int64_t pieces = isRepeated ? 1 : leading->pieces;
+      SmallVector<int64_t> cut(extents);
+      cut.insert(cut.begin() + leading->cut, pieces);
+      extents.insert(extents.begin() + place, pieces);
       if (auto expand = value.getDefiningOp<ExpandOp>())
         return ExpandOp::create(builder, loc, own.clone(extents), parted(expand.getX()));
-      return ReshapeOp::create(builder, loc, own.clone(extents), value);
+      Value reshaped = ReshapeOp::create(builder, loc, own.clone(cut), value);
+      if (place == leading->cut)
+        return reshaped;
+      SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, own.getRank() + 1));
+      std::rotate(order.begin(), order.begin() + leading->cut, order.begin() + leading->cut + 1);
+      return PermuteOp::create(builder, loc, own.clone(extents), reshaped, order);
     };
     Value terms = BinaryOp::create(builder, loc, type.clone(shape), BinaryKind::Mul, parted(product.getA()),
                                    parted(product.getB()));

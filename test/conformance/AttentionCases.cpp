@@ -468,9 +468,11 @@ static void addTensorCores(std::vector<Case> &cases) {
                  : mask == Mask::Parts ? ".parts"
                                        : ""),
             size.spelling(dtype, mask));
-  // Documents of numbers of 64 bits, causal; caps in 16 bits. Of rows that are whole tiles, and others.
+  // Documents of numbers of 64 bits, causal; caps in 16 bits. Of rows that are whole tiles, and others; of columns that
+  // are fewer than threads.
   for (const Mask mask : {Mask::Documents, Mask::NarrowCap})
-    for (const Size &size : {Size{{2}, 200, 200, 64, 64}, Size{{}, 257, 257, 96, 96}, Size{{}, 197, 197, 128, 128}})
+    for (const Size &size : {Size{{2}, 200, 200, 64, 64}, Size{{}, 257, 257, 96, 96}, Size{{}, 197, 197, 128, 128},
+                             Size{{5}, 320, 320, 80, 80}})
       for (DType dtype : {DType::BF16, DType::F16, DType::F32})
         add(cases,
             std::string(mask == Mask::Documents ? "documents." : "narrow-cap.") + std::string(toString(dtype)) +

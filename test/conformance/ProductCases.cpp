@@ -234,6 +234,20 @@ static void addLong(std::vector<Case> &cases, DType dtype, int64_t m, int64_t n,
   cases.push_back(std::move(made));
 }
 
+/// What is summed up lies behind the dimensions of the result, as in gradients of products with transposed weights. A
+/// card sums up parts of it, and adds a bias behind all of them.
+static void addBehind(std::vector<Case> &cases, DType dtype) {
+  constexpr int64_t m = 20, n = 37, k = 20000;
+  cases.push_back({"product.behind." + std::string(toString(dtype)), [=](Builder &b) {
+                     const DType wide = accumulatorType(dtype);
+                     const Shape all = {m, n, k};
+                     auto spread = [&](NodeId x, Shape own) { return b.expand(b.reshape(b.cast(x, wide), own), all); };
+                     const NodeId a = spread(b.x(dtype, {m, k}), {m, 1, k}), w = spread(b.x(dtype, {n, k}), {1, n, k});
+                     const NodeId y = b.reduce(ReduceKind::Add, b.mul(a, w), {2});
+                     return Nodes{b.add(y, b.x(wide, {m, n}))};
+                   }});
+}
+
 /// Each trip multiplies what it carries by weights, and adds a row that its index picks.
 static void addLoop(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"product.loop." + std::string(toString(dtype)), [=](Builder &b) {
@@ -276,6 +290,7 @@ void addProductCases(std::vector<Case> &cases) {
     addBatches(cases, dtype);
     addPicked(cases, dtype);
     addLoop(cases, dtype);
+    addBehind(cases, dtype);
   }
   // With panels that are not full, contractions in several pieces, and a prime one, which has no equal pieces.
   for (const auto [rows, columns, depth] :

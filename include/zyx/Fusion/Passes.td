@@ -670,8 +670,11 @@ def PartContractionsPass : Pass<"zyx-fusion-part-contractions", "::mlir::func::F
     ```mlir
     %0 = graph.reduce add %products dims = [2] : tensor<64x64x65536xf32> -> tensor<64x64xf32>
     // becomes a sum of products of reshaped factors
-    %0 = graph.reduce add %products dims = [2, 3] : tensor<64x64x32x2048xf32> -> tensor<64x64xf32>
+    %0 = graph.reduce add %products dims = [0, 3] : tensor<32x64x64x2048xf32> -> tensor<64x64xf32>
     ```
+
+    Parts stand where the sum's dimension was. If that one is the only one, and behind all dimensions of the result, parts come
+    first, as here: elsewhere each element of a part would be a store of its own.
   }];
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }

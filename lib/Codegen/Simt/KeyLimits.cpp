@@ -135,42 +135,6 @@ static void findLimits(Value condition, bool isSeen, Axis keys, const Axes &axes
     others.push_back({condition, isSeen});
 }
 
-/// Walks the selects between scores and minus infinity.
-static void walkMasks(const SharedAttention &attention, const Axes &axes, SmallVectorImpl<KeyLimit> &limits,
-                      SmallVectorImpl<KeyCondition> &others) {
-  auto isHidden = [](Value tile) {
-    DenseElementsAttr value;
-    while (isa_and_nonnull<BroadcastOp, arith::ExtFOp, arith::TruncFOp>(tile.getDefiningOp()))
-      tile = tile.getDefiningOp()->getOperand(0);
-    if (!matchPattern(tile, m_Constant(&value)) || !value.isSplat() || !isa<FloatType>(value.getElementType()))
-      return false;
-    const auto number = value.getSplatValue<APFloat>();
-    return number.isInfinity() && number.isNegative();
-  };
-  Value scores = ReduceOp(attention.max).getInput();
-  while (Operation *op = scores.getDefiningOp()) {
-    if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
-      scores = op->getOperand(0);
-      continue;
-    }
-    auto select = dyn_cast<arith::SelectOp>(op);
-    if (!select || !isTile(select.getCondition()))
-      break;
-    const bool isSeen = isHidden(select.getFalseValue());
-    if (!isSeen && !isHidden(select.getTrueValue()))
-      break;
-    findLimits(select.getCondition(), isSeen, attention.keys, axes, limits, others);
-    scores = isSeen ? select.getTrueValue() : select.getFalseValue();
-  }
-}
-
-SmallVector<KeyLimit> zyx::kernel::findKeyLimits(const SharedAttention &attention, const Axes &axes) {
-  SmallVector<KeyLimit> limits;
-  SmallVector<KeyCondition> others;
-  walkMasks(attention, axes, limits, others);
-  return limits;
-}
-
 /// Whether a tile is computed of another one, or of more ops than are cheap to repeat.
 static bool isCheapWithout(Value tile, Value never) {
   constexpr size_t mostOps = 24;
@@ -186,12 +150,56 @@ static bool isCheapWithout(Value tile, Value never) {
   return true;
 }
 
+/// Walks the selects between scores and minus infinity.
+static void walkMasks(const SharedAttention &attention, const Axes &axes, SmallVectorImpl<KeyLimit> &limits,
+                      SmallVectorImpl<KeyCondition> &others) {
+  auto isHidden = [](Value tile) {
+    DenseElementsAttr value;
+    while (isa_and_nonnull<BroadcastOp, arith::ExtFOp, arith::TruncFOp>(tile.getDefiningOp()))
+      tile = tile.getDefiningOp()->getOperand(0);
+    if (!matchPattern(tile, m_Constant(&value)) || !value.isSplat() || !isa<FloatType>(value.getElementType()))
+      return false;
+    const auto number = value.getSplatValue<APFloat>();
+    return number.isInfinity() && number.isNegative();
+  };
+  auto isUseful = [&](const KeyCondition &each) {
+    return axes.contains(each.tile, attention.keys) && isCheapWithout(each.tile, attention.scores->getResult(0));
+  };
+  Value scores = ReduceOp(attention.max).getInput();
+  while (Operation *op = scores.getDefiningOp()) {
+    if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+      scores = op->getOperand(0);
+      continue;
+    }
+    auto select = dyn_cast<arith::SelectOp>(op);
+    if (!select || !isTile(select.getCondition()))
+      break;
+    const bool isSeen = isHidden(select.getFalseValue());
+    if (!isSeen && !isHidden(select.getTrueValue()))
+      break;
+    const size_t numOthers = others.size();
+    findLimits(select.getCondition(), isSeen, attention.keys, axes, limits, others);
+    // Who evaluates a part of a mask may as well evaluate all of it.
+    const KeyCondition whole{select.getCondition(), isSeen};
+    if (llvm::any_of(ArrayRef(others).drop_front(numOthers), isUseful) && isUseful(whole)) {
+      others.truncate(numOthers);
+      others.push_back(whole);
+    }
+    scores = isSeen ? select.getTrueValue() : select.getFalseValue();
+  }
+  llvm::erase_if(others, [&](const KeyCondition &each) { return !isUseful(each); });
+}
+
+SmallVector<KeyLimit> zyx::kernel::findKeyLimits(const SharedAttention &attention, const Axes &axes) {
+  SmallVector<KeyLimit> limits;
+  SmallVector<KeyCondition> others;
+  walkMasks(attention, axes, limits, others);
+  return limits;
+}
+
 SmallVector<KeyCondition> zyx::kernel::findKeyConditions(const SharedAttention &attention, const Axes &axes) {
   SmallVector<KeyLimit> limits;
   SmallVector<KeyCondition> others;
   walkMasks(attention, axes, limits, others);
-  llvm::erase_if(others, [&](const KeyCondition &each) {
-    return !axes.contains(each.tile, attention.keys) || !isCheapWithout(each.tile, attention.scores->getResult(0));
-  });
   return others;
 }

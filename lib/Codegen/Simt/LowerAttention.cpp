@@ -29,8 +29,8 @@ class AttentionLowering : AttentionProgram {
 public:
   AttentionLowering(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine,
                     const SharedAttention &attention, const SharedAttentionShape &shape)
-      : AttentionProgram(func, axes, machine, attention, shape), func(func), scoreLanes(machine.simt.laneBytes / 4),
-        queries(FactorStaging::ofQueries(*this)),
+      : AttentionProgram(func, axes, machine, attention, shape), func(func), subgroupSize(machine.simt.subgroupSize),
+        scoreLanes(machine.simt.laneBytes / 4), queries(FactorStaging::ofQueries(*this)),
         keys(*this, attention.k, attention.keys, shape.keys, numKeys, attention.features, shape.depth),
         values(*this, attention.v, attention.keys, shape.keys, numKeys, attention.columns, shape.width), results(*this),
         each(shape.keys / perRow), tiles(llvm::divideCeil(numRows, shape.rows)),
@@ -56,6 +56,13 @@ private:
   LogicalResult narrowKeys(Value &begin, Value &end);
   void scoreParts();
   LogicalResult weigh(Value firstKey, Values &carried);
+  /// Whether what the vote found out is kept until scores are masked.
+  bool keepsVotes() const { return !conditions.empty() && static_cast<int64_t>(conditions.size()) * each <= mostKept; }
+  Value hasBit(Value bits, int64_t bit) {
+    Value mask = arith::ConstantIntOp::create(b, loc, b.getI32Type(), int64_t(1) << bit);
+    Value none = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, arith::AndIOp::create(b, loc, bits, mask), none);
+  }
   FailureOr<Value> vote(Value firstKey);
   void addValues(Values &carried, unsigned first);
   FailureOr<Values> fetchBoth(Value firstKey);
@@ -64,6 +71,7 @@ private:
   FailureOr<Values> blockIfSeen(Value firstKey, ValueRange carried);
 
   FuncOp func;
+  const int64_t subgroupSize;
   /// Scores that a thread reads at once.
   const int64_t scoreLanes;
   FactorStaging queries, keys, values;
@@ -75,6 +83,8 @@ private:
     return shape.sharesWeights() ? Values{index(1), row, key} : Values{row, key};
   }
   /// What may hide a whole block and is found out by evaluating it, and the last blocks of which a thread sees a key.
+  /// Of so many pairs at most a thread keeps what it found out, one bit each of a number that f32 has exactly.
+  static constexpr int64_t mostKept = 24;
   SmallVector<KeyCondition> conditions;
   Value votes;
   /// Keys of a block that a thread compares.
@@ -194,10 +204,16 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
     Point point;
   };
   SmallVector<Own> all;
-  Value own;
+  // Sums of what is known before the loop would be kept in registers throughout it.
+  Value firstOwn = add(firstKey, comparedPlace), own, kept;
+  if (keepsVotes())
+    kept = arith::FPToSIOp::create(b, loc, b.getI32Type(), read(tops, {comparedRow, comparedPlace}));
   for (int64_t i = 0; i < each; ++i) {
     Own one{add(comparedPlace, i * perRow), Value(), row};
-    Value key = add(firstKey, one.place);
+    for (auto [c, condition] : llvm::enumerate(conditions))
+      if (kept)
+        one.point.memo[condition.tile] = hasBit(kept, static_cast<int64_t>(c) * each + i);
+    Value key = add(firstOwn, i * perRow);
     if (isPartial) {
       one.exists = isBelow(key, numKeys);
       key = atMost(key, numKeys - 1);
@@ -254,28 +270,38 @@ LogicalResult AttentionLowering::weigh(Value firstKey, Values &carried) {
 
 /// Whether any row sees any key of a block: a thread looks at the pairs that it compares, and says so in memory that
 /// all read. Of two places each block has the other one: who is late reads it before the next block but one begins.
+/// What it found out is kept where its largest score will be: in registers, with what it was computed of, it would
+/// push scores into local memory.
 FailureOr<Value> AttentionLowering::vote(Value firstKey) {
   Point point = program;
   setRow(point, add(firstRow, comparedRow));
-  Value any;
+  Type i32 = b.getI32Type();
+  Value firstOwn = add(firstKey, comparedPlace), any, kept;
   for (int64_t i = 0; i < each; ++i) {
-    Value key = add(firstKey, add(comparedPlace, i * perRow)), seen;
+    Value key = add(firstOwn, i * perRow), seen;
     if (numKeys % shape.keys != 0)
       key = atMost(key, numKeys - 1);
     point.positions[attention.keys] = key;
     point.memo.clear();
-    for (const KeyCondition &condition : conditions) {
+    for (auto [c, condition] : llvm::enumerate(conditions)) {
       FailureOr<Value> holds = evaluator.evaluate(condition.tile, point);
       if (failed(holds))
         return failure();
       Value own = *holds;
+      if (keepsVotes()) {
+        const int64_t bit = int64_t(1) << (static_cast<int64_t>(c) * each + i);
+        Value here =
+            choose(own, arith::ConstantIntOp::create(b, loc, i32, bit), arith::ConstantIntOp::create(b, loc, i32, 0));
+        kept = kept ? arith::OrIOp::create(b, loc, kept, here).getResult() : here;
+      }
       if (!condition.isSeen)
         own = arith::XOrIOp::create(b, loc, own, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
       seen = both(seen, own);
     }
     any = any ? arith::OrIOp::create(b, loc, any, seen).getResult() : seen;
   }
-  Type i32 = b.getI32Type();
+  if (kept)
+    write(arith::SIToFPOp::create(b, loc, f32, kept), tops, {comparedRow, comparedPlace});
   Value place = rest(over(firstKey, shape.keys), 2), stamp = arith::IndexCastOp::create(b, loc, i32, firstKey);
   when(any, [&] { write(stamp, votes, place); });
   meet();
@@ -294,6 +320,16 @@ void AttentionLowering::addValues(Values &carried, unsigned first) {
     Value item = shape.outSlices > 1 ? rest(thread, items) : atMost(add(thread, i * shape.threads), items - 1);
     Value row = times(over(item, columns), shape.outRows), column = times(rest(item, columns), lanes);
     const size_t at = first + static_cast<size_t>(i * each);
+    // Whole subgroups without results rest meanwhile: others use the units.
+    const int64_t busy = shape.outSlices > 1 ? items * shape.outSlices : items - i * shape.threads;
+    scf::IfOp branch;
+    if (busy + subgroupSize <= shape.threads) {
+      const ValueRange before = ValueRange(carried).slice(at, static_cast<size_t>(each));
+      branch = scf::IfOp::create(b, loc, before.getTypes(), isBelow(thread, busy), /*withElseRegion=*/true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(b, loc, before);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
     Values sums;
     for (int64_t r = 0; r < shape.outRows; ++r) {
       Value shrink = repeat(read(shrinks, add(row, r)), lanes);
@@ -315,6 +351,11 @@ void AttentionLowering::addValues(Values &carried, unsigned first) {
         }
       return next;
     });
+    if (branch) {
+      scf::YieldOp::create(b, loc, sums);
+      b.setInsertionPointAfter(branch);
+      sums = Values(branch.getResults());
+    }
     for (auto [place, sum] : llvm::enumerate(sums))
       carried[at + place] = sum;
   }

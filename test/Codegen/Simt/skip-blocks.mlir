@@ -2,13 +2,16 @@
 // RUN: zyx-opt %s --split-input-file --zyx-compile='target=sm_80 stop-after=lowered' | FileCheck %s
 
 // A mask of data is evaluated before a block of keys: who sees one of its own pairs writes where the block begins, and
-// after a barrier all read whether anybody did. Only then keys and values are read.
+// after a barrier all read whether anybody did. Only then keys and values are read. What a thread found out of its pairs
+// is kept in memory until their scores are masked: nothing is compared again.
 // CHECK-LABEL: kernel.func @documents_0
 // CHECK:       %[[VOTES:.*]] = kernel.alloc : <2xi32, shared>
 // CHECK:       kernel.store %{{.*}}, %[[VOTES]]
 // CHECK:       kernel.barrier workgroup
 // CHECK:       scf.for %[[FIRST:[a-z0-9]+]] = %
 // CHECK:       arith.cmpi eq, %{{.*}} : i64
+// CHECK:       %[[KEPT:[0-9]+]] = arith.sitofp %{{.*}} : i32 to f32
+// CHECK-NEXT:  kernel.store %[[KEPT]], %[[TOPS:[0-9]+]]
 // CHECK:       %[[STAMP:[0-9]+]] = arith.index_cast %[[FIRST]] : index to i32
 // CHECK-NEXT:  scf.if
 // CHECK-NEXT:    kernel.store %[[STAMP]], %[[VOTES]]
@@ -17,6 +20,10 @@
 // CHECK-NEXT:  %[[LAST:[0-9]+]] = kernel.load %[[VOTES]]
 // CHECK-NEXT:  %[[SEEN:[0-9]+]] = arith.cmpi eq, %[[LAST]], %[[STAMP]] : i32
 // CHECK-NEXT:  scf.if %[[SEEN]] -> ({{.*}}) {
+// CHECK-NOT:     arith.cmpi eq, %{{.*}} : i64
+// CHECK:         %[[BACK:[0-9]+]] = kernel.load %[[TOPS]]
+// CHECK:         arith.fptosi %[[BACK]] : f32 to i32
+// CHECK-NOT:     arith.cmpi eq, %{{.*}} : i64
 // CHECK:       } else {
 // CHECK:         scf.yield
 func.func @documents(%q: tensor<16x512x64xf32>, %k: tensor<16x512x64xf32>, %v: tensor<16x512x64xf32>, %ids: tensor<512xi64>, %of: tensor<512xi64>) -> tensor<16x512x64xf32> {

@@ -120,6 +120,9 @@ Num clampBelow(Num a, double limit) {
   return select(a < limit, limit, a);
 }
 Num machinePower(Num a) { return a.emitter->emit<math::Exp2Op>(a.value, arith::FastMathFlags::afn); }
+Num machineInverse(Num a) {
+  return a.emitter->emit<arith::DivFOp>(a.emitter->constant(a, 1).value, a.value, arith::FastMathFlags::afn);
+}
 Num abs(Num a) { return a.emitter->emit<math::AbsFOp>(a.value); }
 Num negate(Num a) { return a.emitter->emit<arith::NegFOp>(a.value); }
 Num sqrt(Num a) { return a.emitter->emit<math::SqrtOp>(a.value); }

@@ -122,6 +122,8 @@ Num clampAbove(Num a, double limit);
 Num clampBelow(Num a, double limit);
 /// 2^a by the machine's instruction.
 Num machinePower(Num a);
+/// 1 / a of a number from 1 on, by the machine's instruction where it has one that is good to a unit in the last place.
+Num machineInverse(Num a);
 
 /// The bits of a float as an integer of its width.
 Num toBits(Num a);

@@ -61,7 +61,8 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
     the last bit of the product matters, `fma` is computed with what the processor has: in f64 for f32,
     with the exact product as a pair of f64 for f64. Without rounding, `math.floor ceil trunc roundeven`
     become additions of 2^23 or 2^52. Where threads run in lockstep, exponentials of f32 are made of
-    the machine's powers of two of what is between -1/2 and 1/2, which stay as `math.exp2` with the flag `afn`.
+    the machine's powers of two of what is between -1/2 and 1/2, which stay as `math.exp2` with the flag `afn`. The quotient
+    of `math.tanh` is then 1 divided by a number from 2 on, with that flag.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
