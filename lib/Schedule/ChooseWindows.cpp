@@ -49,6 +49,24 @@ public:
     });
   }
 
+  /// Of what is copied near for windows along one axis, the elements of a line of memory that are neighbours along
+  /// another axis.
+  int64_t neighboursOfLine(Axis axis, Axis along) {
+    int64_t most = 1;
+    for (LoadOp load : draft.loads) {
+      const SmallVector<Axis> own = axes.of(load.getResult());
+      const auto *place = llvm::find(own, along), *other = llvm::find(own, axis);
+      if (place == own.end() || other == own.end())
+        continue;
+      const std::optional<NearForm> form =
+          NearForm::compute(load.getView().getDefiningOp<ViewOp>().getMap(), place - own.begin());
+      for (const NearForm::Dim &dim : form ? ArrayRef(form->dims) : ArrayRef<NearForm::Dim>())
+        if (dim.step == 1 && dim.factors[other - own.begin()] == 1)
+          most = std::max(most, target.memory.lineBytes / bytesOf(load.getResult()));
+    }
+    return most;
+  }
+
   /// Windows over what is padded, and factors that lie across vectors: a program copies what it reads of them, once,
   /// and has so many rows of results that it reads each element of the operand hardly more often than they overlap.
   /// False where nothing is copied.
@@ -104,11 +122,14 @@ public:
       const int64_t pieces = 2 * llvm::divideCeil(axes.extent(axis), tiles[axis]);
       tiles[axis] = llvm::divideCeil(axes.extent(axis), std::min(pieces, axes.extent(axis)));
     };
-    // Images and channels are programs of their own before anything that overlaps is cut.
-    for (Axis axis : parallel)
+    // Images and channels are programs of their own before anything that overlaps is cut. Of channels that come last a
+    // program with fewer than a line has would read all of the line.
+    for (Axis axis : parallel) {
+      const int64_t line = neighboursOfLine(axis, *along);
       while (axis != *along && !sliding.contains(axis) && tiles[axis] > 1 &&
-             isTooLarge(target.memory.l1Bytes / 2, mostElements / 4))
+             isTooLarge(tiles[axis] > line ? target.memory.l1Bytes / 2 : mostNearBytes * 7 / 8, mostElements / 4))
         halve(axis);
+    }
     for (int64_t fewest : {enoughRows, int64_t(1)})
       for (Axis axis : parallel)
         while ((axis != *along || !hasFactors) && sliding.contains(axis) && tiles[axis] > fewest &&

@@ -649,6 +649,17 @@ void addConvolutionCases(std::vector<Case> &cases) {
     for (const DType dtype : {F32, BF16})
       for (const bool isMixed : {false, true})
         addAverageGradient(cases, phased[at], isMixed, dtype);
+  // Filters of channels that lie side by side in images, which a program copies together.
+  const Layer columns[] = {
+      {"columns", 2, 64, 64, {13, 17}, {3, 3}, ones, ones, ones, ones, 64},
+      {"columns-strided", 1, 72, 72, {15, 14}, {5, 3}, {2, 1}, ones, {2, 1}, {1, 0}, 72},
+      {"columns-cropped", 3, 24, 24, {12, 20}, {3, 3}, ones, ones, {-1, 1}, {1, -2}, 24},
+      {"columns-line", 2, 40, 40, {300}, {7}, one, one, {3}, {3}, 40},
+  };
+  for (const Layer &layer : columns)
+    for (const DType dtype : {F32, BF16, F16})
+      for (const bool isTurned : {false, true})
+        addFilterGradient(cases, layer, /*isMixed=*/true, dtype, isTurned);
   for (const Layer &layer : narrow)
     for (const DType dtype : {BF16, I8}) {
       addLayer(cases, layer, /*channelsLast=*/true, dtype);

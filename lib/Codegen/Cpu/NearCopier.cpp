@@ -13,7 +13,12 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-void NearCopier::copy() { walk(0, origin ? add(origin, index(form.offset)) : index(form.offset), index(0), Value()); }
+void NearCopier::copy() {
+  for (auto [d, dim] : llvm::enumerate(form.dims))
+    if (form.dims.back().step != 1 && dim.step == 1 && !dim.isBounded)
+      beside = d;
+  walk(0, origin ? add(origin, index(form.offset)) : index(form.offset), index(0), Value());
+}
 
 void NearCopier::store(Value value, Value place) {
   if (ordered)
@@ -34,6 +39,8 @@ void NearCopier::walk(size_t d, Value source, Value place, Value exists) {
   const NearForm::Dim &dim = form.dims[d];
   if (d + 1 == form.dims.size())
     return copyRow(add(source, multiply(bases[d], dim.step)), place, exists);
+  if (d == beside)
+    return walk(d + 1, add(source, bases[d]), place, exists);
   loop(counts[d], 1, [&](Value i) {
     Value position = add(bases[d], i), also = exists;
     if (dim.isBounded) {
@@ -46,6 +53,12 @@ void NearCopier::walk(size_t d, Value source, Value place, Value exists) {
   });
 }
 
+void NearCopier::forBeside(Value place, llvm::function_ref<void(Value, Value)> body) {
+  if (!beside)
+    return body(place, index(0));
+  loop(counts[*beside], 1, [&](Value i) { body(add(place, multiply(i, strides[*beside])), i); });
+}
+
 void NearCopier::copyRow(Value source, Value place, Value exists) {
   if (!exists)
     return copyExisting(source, place);
@@ -55,7 +68,9 @@ void NearCopier::copyRow(Value source, Value place, Value exists) {
   copyExisting(source, place);
   builder.setInsertionPointToStart(branch.elseBlock());
   Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
-  loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
+  forBeside(place, [&](Value own, Value) {
+    loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); });
+  });
 }
 
 void NearCopier::copyExisting(Value source, Value place) {
@@ -91,15 +106,20 @@ void NearCopier::copyApart(Value source, Value place) {
     first = positionOf(dim.low);
     end = positionOf(std::max(dim.low, dim.high));
     Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
-    loop(counts.back(), lanes, [&](Value i) { store(filled, add(place, i)); });
+    forBeside(place, [&](Value own, Value) {
+      loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); });
+    });
   }
   auto made = scf::ForOp::create(builder, loc, first, end, index(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(made.getBody());
   Value i = made.getInductionVar();
-  Value one = LoadOp::create(builder, loc, element, row, add(source, multiply(i, dim.step)), Value(), Value(),
-                             ArrayAttr(), DenseBoolArrayAttr());
-  store(one, add(place, i));
+  const Value at = add(source, multiply(i, dim.step));
+  forBeside(place, [&](Value own, Value behind) {
+    Value one = LoadOp::create(builder, loc, element, row, add(at, behind), Value(), Value(), ArrayAttr(),
+                               DenseBoolArrayAttr());
+    store(one, add(own, i));
+  });
 }
 
 Value NearCopier::maskOf(const NearForm::Dim &dim, Value position) {

@@ -45,6 +45,9 @@ private:
     return add(position, index(dim.offset - dim.low));
   }
   void walk(size_t d, mlir::Value source, mlir::Value place, mlir::Value exists);
+  /// Calls `body` with the place of each row that is copied along with one, and how far it lies behind that in the
+  /// buffer.
+  void forBeside(mlir::Value place, llvm::function_ref<void(mlir::Value, mlir::Value)> body);
   void copyRow(mlir::Value source, mlir::Value place, mlir::Value exists);
   void copyExisting(mlir::Value source, mlir::Value place);
   /// One by one, from the first position that exists to the last one.
@@ -56,6 +59,9 @@ private:
   const NearForm &form;
   const int64_t lanes;
   mlir::Type element;
+  /// The dimension whose neighbours lie side by side in the buffer, where those of rows do not, as channels that come
+  /// last: its rows are copied together, so that each line of memory is read once.
+  std::optional<size_t> beside;
 };
 
 } // namespace zyx::kernel
