@@ -68,9 +68,7 @@ void NearCopier::copyRow(Value source, Value place, Value exists) {
   copyExisting(source, place);
   builder.setInsertionPointToStart(branch.elseBlock());
   Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
-  forBeside(place, [&](Value own, Value) {
-    loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); });
-  });
+  forBeside(place, [&](Value own, Value) { loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); }); });
 }
 
 void NearCopier::copyExisting(Value source, Value place) {
@@ -106,9 +104,8 @@ void NearCopier::copyApart(Value source, Value place) {
     first = positionOf(dim.low);
     end = positionOf(std::max(dim.low, dim.high));
     Value filled = vector::BroadcastOp::create(builder, loc, vectorOf(element), fill);
-    forBeside(place, [&](Value own, Value) {
-      loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); });
-    });
+    forBeside(place,
+              [&](Value own, Value) { loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); }); });
   }
   auto made = scf::ForOp::create(builder, loc, first, end, index(1));
   OpBuilder::InsertionGuard guard(builder);

@@ -26,7 +26,7 @@ HostInputs::~HostInputs() {
   (void)context.backend().free(stream, *memory);
 }
 
-Status HostInputs::take(std::span<const HostInput> inputs, Replay &replay, StreamGate *gate) {
+Status HostInputs::take(std::span<const HostInput> inputs, Replay &replay, std::optional<StreamGate> &gate) {
   if (inputs.empty())
     return Status::ok();
   if (!memory) {

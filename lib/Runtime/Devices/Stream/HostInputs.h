@@ -28,7 +28,7 @@ public:
 
   /// Binds the inputs of a run to their places, and fills those of which the value is another one. The calling thread
   /// has entered the context. `gate` is there while runs are measured.
-  Status take(std::span<const HostInput> inputs, Replay &replay, StreamGate *gate);
+  Status take(std::span<const HostInput> inputs, Replay &replay, std::optional<StreamGate> &gate);
 
 private:
   struct BoundInput {

@@ -16,7 +16,6 @@
 #include <chrono>
 #include <deque>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 using namespace zyx;
@@ -86,12 +85,12 @@ public:
     times = nanoseconds;
     if (!times.empty()) {
       ZYX_RETURN_IF_ERROR(makeEvents());
-      timed.emplace(*context);
+      gate.emplace(*context);
     }
     Status status = runPart(part);
     // What was handed over before a failure still runs, and uses the memory.
     Status over = wait();
-    timed.reset();
+    gate.reset();
     hasRun |= status.isOk() && over.isOk();
     return status.isOk() ? over : status;
   }
@@ -101,29 +100,27 @@ public:
     ZYX_RETURN_IF_ERROR(inside.status());
     ZYX_RETURN_IF_ERROR(makeEvents());
     times = {};
-    StreamGate closed(*context);
-    ZYX_RETURN_IF_ERROR(closed.close());
-    gate = &closed;
+    Status status = gate.emplace(*context).close();
     const auto start = std::chrono::steady_clock::now();
-    Status status = context->check(backend.record(stream, begin), measuring);
+    if (status.isOk())
+      status = context->check(backend.record(stream, begin), measuring);
     for (unsigned i = 0; i < runs && status.isOk(); ++i)
       status = runPart(part);
     if (status.isOk())
       status = context->check(backend.record(stream, end), measuring);
     const auto host = std::chrono::steady_clock::now() - start;
-    closed.open();
-    gate = nullptr;
-    Status over = wait();
-    ZYX_RETURN_IF_ERROR(status);
-    ZYX_RETURN_IF_ERROR(over);
-    if (closed.isLate())
+    gate->open();
+    const Status over = wait();
+    const bool isLate = gate->isLate();
+    gate.reset();
+    ZYX_RETURN_IF_ERROR(status.isOk() ? over : status);
+    if (isLate)
       return Status::aborted("runs of '" + name + "' were not handed over within " +
                              std::to_string(StreamGate::mostTime.count()) +
                              " s, so that nothing is known of their time: another thread may wait for the device");
     const Result<uint64_t> took = backend.elapsed(begin, end);
     ZYX_RETURN_IF_ERROR(context->check(took.status(), measuring));
-    const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(host).count();
-    return Measurement{*took, static_cast<uint64_t>(nanoseconds)};
+    return Measurement{*took, static_cast<uint64_t>(host / std::chrono::nanoseconds(1))};
   }
 
 private:
@@ -486,14 +483,14 @@ private:
     if (times.empty())
       return runStep(steps[i]);
     if (hasRun)
-      if (Status held = timed->close(); !held && held.code() != ErrorCode::Unsupported)
+      if (Status held = gate->close(); !held && held.code() != ErrorCode::Unsupported)
         return held;
     Status status = context->check(backend.record(stream, begin), measuring);
     if (status.isOk())
       status = runStep(steps[i]);
     if (status.isOk())
       status = context->check(backend.record(stream, end), measuring);
-    timed->open();
+    gate->open();
     if (!status) {
       // The stream looks at the gate's word until it is past it.
       (void)backend.synchronize(stream);
@@ -591,10 +588,8 @@ private:
   EventHandle begin{}, end{};
   unsigned numEvents = 0;
   bool hasRun = false;
-  /// While runs are measured.
-  StreamGate *gate = nullptr;
-  /// Of one command after the other, while each is measured.
-  std::optional<StreamGate> timed;
+  /// While runs are measured, or one command after the other.
+  std::optional<StreamGate> gate;
 };
 
 } // namespace
