@@ -4,11 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Target/Backend/Uniform.h"
 
+#include "zyx/Dialect/Kernel/IR/BufferUse.h"
+#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
+using namespace zyx;
 using namespace zyx::kernel;
 using namespace zyx::target;
 
@@ -82,7 +85,7 @@ bool Uniform::compute(Value value) {
   return op->getNumRegions() == 0 && hasAll(op->getOperands());
 }
 
-zyx::Status zyx::target::checkThreads(FuncOp func, const char *language, bool hasThreads) {
+static Status checkThreads(FuncOp func, const char *language, bool hasThreads) {
   const bool isOneThread = func.getThreads().value_or(1) == 1;
   for (Type type : func.getArgumentTypes())
     if (!isa<BufferType>(type) && !type.isIntOrIndex())
@@ -107,4 +110,22 @@ zyx::Status zyx::target::checkThreads(FuncOp func, const char *language, bool ha
     return status.isOk() ? WalkResult::advance() : WalkResult::interrupt();
   });
   return status;
+}
+
+Result<ThreadUse> zyx::target::findThreadUse(FuncOp func, const char *language, int64_t mostPrivateBytes,
+                                             bool hasThreads) {
+  ZYX_RETURN_IF_ERROR(checkThreads(func, language, hasThreads));
+  ThreadUse use;
+  use.groupThreads = static_cast<int64_t>(func.getThreads().value_or(1));
+  if (const int64_t bytes = bytesOf(func, Space::Private); hasThreads && bytes > mostPrivateBytes)
+    use.scratchBytes = bytes;
+  for (bool isBuffer : {true, false})
+    for (Value each : func.getBody().getArguments())
+      if (isa<BufferType>(each.getType()) == isBuffer)
+        use.arguments.push_back(each);
+  if (use.groupThreads != 1)
+    for (Value each : use.arguments)
+      if (isReadAndWritten(each))
+        use.readBack.insert(each);
+  return use;
 }

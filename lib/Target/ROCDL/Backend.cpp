@@ -15,28 +15,18 @@ using namespace zyx::target;
 
 namespace {
 
-class ROCDLBackend final : public Backend {
+class ROCDLBackend final : public PieceBackend {
 public:
-  std::string_view name() const override { return "ROCDL"; }
-  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::HIP; }
-
-  Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
-    return checkLowered(kernel, target, "AMD's GPUs");
-  }
+  ROCDLBackend() : PieceBackend("ROCDL", TargetKind::HIP, "AMD's GPUs", "hsaco") {}
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
     passes.addPass(kernel::createConvertKernelToThreadsPass({kernel::GPUDialect::ROCDL}));
   }
 
-  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions options,
-                                                 size_t most) const override {
-    auto translate = [target](mlir::ModuleOp lowered) -> Result<PieceEmitter::Compile> {
-      auto compilation = std::make_shared<CodeObjectCompilation>();
-      ZYX_RETURN_IF_ERROR(compilation->translate(lowered));
-      return PieceEmitter::Compile([=] { return compilation->link(target); });
-    };
-    return std::unique_ptr<Emitter>(
-        std::make_unique<PieceEmitter>("hsaco", std::move(translate), std::move(options), most));
+  Result<PieceEmitter::Compile> translate(mlir::ModuleOp lowered, const TargetInfo &target) const override {
+    auto compilation = std::make_shared<CodeObjectCompilation>();
+    ZYX_RETURN_IF_ERROR(compilation->translate(lowered));
+    return PieceEmitter::Compile([=] { return compilation->link(target); });
   }
 
   Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const override {

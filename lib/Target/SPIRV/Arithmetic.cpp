@@ -11,6 +11,7 @@
 #include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/MathToSPIRV/MathToSPIRV.h"
 #include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
 #include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,13 +24,6 @@
 using namespace mlir;
 using namespace zyx;
 using spirv::Capability;
-
-/// Functions of one number that drivers compute as exactly as we need.
-constexpr std::pair<StringRef, StringRef> functions[] = {{"math.sqrt", "spirv.GL.Sqrt"},
-                                                         {"math.floor", "spirv.GL.Floor"},
-                                                         {"math.ceil", "spirv.GL.Ceil"},
-                                                         {"math.roundeven", "spirv.GL.RoundEven"},
-                                                         {"math.exp2", "spirv.GL.Exp2"}};
 
 /// Products and sums that may be one op.
 using Contracted = DenseSet<Operation *>;
@@ -61,12 +55,9 @@ static Value convert(OpBuilder &b, Operation *op, Contracted &contracted) {
     Value low = arith::ExtUIOp::create(b, op->getLoc(), wide.getType(), wide.getIn());
     return arith::ShRSIOp::create(b, op->getLoc(), arith::ShLIOp::create(b, op->getLoc(), low, half), half);
   }
-  const auto *function =
-      llvm::find_if(functions, [&](auto each) { return each.first == op->getName().getStringRef(); });
-  if (function == std::end(functions) || (isa<math::Exp2Op>(op) && !op->getResult(0).getType().isF32()))
-    return {};
-  return b.create(op->getLoc(), b.getStringAttr(function->second), op->getOperands(), op->getResultTypes())
-      ->getResult(0);
+  if (auto power = dyn_cast<math::Exp2Op>(op); power && power.getType().isF32())
+    return spirv::GLExp2Op::create(b, op->getLoc(), power.getOperand());
+  return {};
 }
 
 /// Refuses an op that is none of SPIR-V.
@@ -94,6 +85,7 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
       spirv::TargetEnvAttr::get(available, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan));
   RewritePatternSet patterns(context);
   arith::populateArithToSPIRVPatterns(types, patterns);
+  populateMathToSPIRVPatterns(types, patterns);
   populateVectorToSPIRVPatterns(types, patterns);
   ScfToSPIRVContext branches;
   populateSCFToSPIRVPatterns(types, branches, patterns);
@@ -101,6 +93,9 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
   // Some patterns make ops of OpenCL.
   target.addDynamicallyLegalDialect<spirv::SPIRVDialect>(
       [](Operation *op) { return !op->getName().stripDialect().starts_with("CL."); });
+  // Of functions, those that drivers compute as exactly as we need.
+  target.addLegalDialect<math::MathDialect>();
+  target.addIllegalOp<math::SqrtOp, math::FloorOp, math::CeilOp, math::RoundEvenOp>();
   // What is left is refused with its name.
   ConversionConfig config;
   config.foldingMode = DialectConversionFoldingMode::Never;

@@ -27,14 +27,9 @@ Result<std::vector<std::byte>> zyx::target::serializeModule(mlir::spirv::ModuleO
 
 namespace {
 
-class SPIRVBackend final : public Backend {
+class SPIRVBackend final : public PieceBackend {
 public:
-  std::string_view name() const override { return "SPIRV"; }
-  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == TargetKind::Vulkan; }
-
-  Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
-    return checkLowered(kernel, target, "Vulkan");
-  }
+  SPIRVBackend() : PieceBackend("SPIRV", TargetKind::Vulkan, "Vulkan", "spirv") {}
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
     addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/4);
@@ -42,13 +37,10 @@ public:
     passes.addPass(mlir::createCSEPass());
   }
 
-  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &, EmitOptions options, size_t most) const override {
-    auto translate = [](mlir::ModuleOp lowered) -> Result<PieceEmitter::Compile> {
-      ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
-      ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, serializeModule(*module));
-      return PieceEmitter::Compile([code = std::move(code)] { return Result<PieceEmitter::Code>(code); });
-    };
-    return std::make_unique<PieceEmitter>("spirv", translate, std::move(options), most);
+  Result<PieceEmitter::Compile> translate(mlir::ModuleOp lowered, const TargetInfo &) const override {
+    ZYX_ASSIGN_OR_RETURN(mlir::OwningOpRef<mlir::spirv::ModuleOp> module, convertKernels(lowered));
+    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, serializeModule(*module));
+    return PieceEmitter::Compile([code = std::move(code)] { return Result<PieceEmitter::Code>(code); });
   }
 
   Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &) const override {

@@ -8,7 +8,6 @@
 #include "KernelConversion.h"
 
 #include "zyx/Codegen/Scalar/Scalars.h"
-#include "zyx/Dialect/Kernel/IR/BufferUse.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -42,17 +41,10 @@ constexpr unsigned mostPushed = 16;
 /// Threads of a workgroup whose programs are threads.
 constexpr int64_t threadsOfLocalSize = 64;
 
-Type lanesType(Type element, int64_t lanes) { return lanes == 1 ? element : VectorType::get({lanes}, element); }
-int64_t lanesOf(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector ? vector.getNumElements() : 1;
-}
-
 class KernelConversion {
 public:
   KernelConversion(spirv::ModuleOp module, FuncOp func, Capabilities &needed)
-      : module(module), func(func), needed(needed), b(module.getContext()), loc(func.getLoc()),
-        groupThreads(static_cast<int64_t>(func.getThreads().value_or(1))) {}
+      : module(module), func(func), needed(needed), b(module.getContext()), loc(func.getLoc()) {}
 
   /// `zero` is an argument of the kernel that a launch gives; null where there is none. `mostPrivateBytes` is what a
   /// thread may have on its own.
@@ -60,10 +52,8 @@ public:
     Block &body = func.getBody().front();
     IRRewriter rewriter(b);
     (void)runRegionDCE(rewriter, func->getRegions());
-    if (bytesOf(func, Space::Private) > mostPrivateBytes)
-      scratchBytes = bytesOf(func, Space::Private);
+    ZYX_ASSIGN_OR_RETURN(use, findThreadUse(func, "SPIR-V", mostPrivateBytes));
     SmallVector<Operation *> ops;
-    ZYX_RETURN_IF_ERROR(checkThreads(func, "SPIR-V"));
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op != func && isa<KernelDialect>(op->getDialect()) && !isa<kernel::YieldOp, kernel::ReturnOp>(op))
         ops.push_back(op);
@@ -135,18 +125,13 @@ private:
     using spirv::MemorySemantics;
     auto semantics = MemorySemantics::AcquireRelease | MemorySemantics::WorkgroupMemory |
                      MemorySemantics::MakeAvailable | MemorySemantics::MakeVisible;
-    if (readsBack)
+    if (!use.readBack.empty())
       semantics = semantics | MemorySemantics::UniformMemory;
     spirv::ControlBarrierOp::create(b, loc, spirv::Scope::Workgroup, spirv::Scope::Workgroup, semantics);
   }
 
-  /// The arguments, buffers first, and which programs are this thread's.
+  /// The arguments, and which programs are this thread's.
   void readArguments(Value zero) {
-    SmallVector<Value> given;
-    for (bool isBuffer : {true, false})
-      for (Value each : func.getBody().getArguments())
-        if (each != zero && isa<BufferType>(each.getType()) == isBuffer)
-          given.push_back(each);
     auto array = spirv::ArrayType::get(b.getI64Type(), mostPushed, indexBits / byteBits);
     auto block = spirv::StructType::get(
         {array}, {0}, {}, {spirv::StructType::StructDecorationInfo(spirv::Decoration::Block, b.getUnitAttr())});
@@ -156,38 +141,38 @@ private:
       return spirv::LoadOp::create(b, loc, spirv::AccessChainOp::create(b, loc, constants, member));
     };
     // Behind them: scratch memory, the programs, the distance to the next one, and 0.
-    const bool isPushed = given.size() + 4 <= mostPushed;
+    llvm::erase(use.arguments, zero);
+    const size_t given = use.arguments.size();
+    const bool isPushed = given + 4 <= mostPushed;
     const Place memory{isPushed ? Value() : pushed(0), b.getI64Type()};
     auto argument = [&](size_t which) {
       const auto at = static_cast<int64_t>(which);
       return isPushed ? pushed(at) : read(memory, number(at));
     };
-    for (auto [which, each] : llvm::enumerate(given)) {
+    for (auto [which, each] : llvm::enumerate(use.arguments)) {
       if (auto buffer = dyn_cast<BufferType>(each.getType())) {
-        const bool isReadBack = groupThreads != 1 && isReadAndWritten(each);
-        readsBack |= isReadBack;
-        places[each] = {argument(which), buffer.getElementType(), true, isReadBack};
+        places[each] = {argument(which), buffer.getElementType(), true, use.readBack.contains(each)};
       } else {
         each.replaceAllUsesWith(resize(argument(which), each.getType().getIntOrFloatBitWidth()));
       }
     }
-    scratch = argument(given.size());
-    programs = argument(given.size() + 1);
-    stride = argument(given.size() + 2);
+    scratch = argument(given);
+    programs = argument(given + 1);
+    stride = argument(given + 2);
     if (zero)
-      zero.replaceAllUsesWith(argument(given.size() + 3));
+      zero.replaceAllUsesWith(argument(given + 3));
     first = builtIn(spirv::BuiltIn::WorkgroupId);
     thread = builtIn(spirv::BuiltIn::LocalInvocationId);
     Value own = make<arith::AddIOp>(make<arith::MulIOp>(first, number(localSize())), thread);
-    scratch = make<arith::AddIOp>(scratch, make<arith::MulIOp>(own, number(scratchBytes)));
-    if (groupThreads != 1)
+    scratch = make<arith::AddIOp>(scratch, make<arith::MulIOp>(own, number(use.scratchBytes)));
+    if (use.groupThreads != 1)
       return;
     // A launch has whole workgroups, and scratch memory for as many threads as it asks for.
     first = own;
     Value isAskedFor = make<arith::CmpIOp>(arith::CmpIPredicate::ult, own, stride);
     programs = make<arith::SelectOp>(isAskedFor, programs, number(0));
   }
-  int64_t localSize() const { return groupThreads == 1 ? threadsOfLocalSize : groupThreads; }
+  int64_t localSize() const { return use.groupThreads == 1 ? threadsOfLocalSize : use.groupThreads; }
 
   /// Does what a block does for each program of this thread.
   Block *loopOver(Block &block) {
@@ -314,7 +299,7 @@ private:
   void convert(AllocOp alloc) {
     ViewType type = alloc.getType();
     const bool isShared = type.getSpace() != Space::Private;
-    Place place{{}, type.getElementType(), !isShared && scratchBytes != 0, isShared, arrayLanesOf(alloc)};
+    Place place{{}, type.getElementType(), !isShared && use.scratchBytes != 0, isShared, arrayLanesOf(alloc)};
     auto array = spirv::ArrayType::get(
         lanesType(memoryType(place.element), place.arrayLanes),
         static_cast<unsigned>(std::max<int64_t>(llvm::divideCeil(type.getDimSize(0), place.arrayLanes), 1)));
@@ -337,11 +322,11 @@ private:
   }
 
   void convert(BarrierOp) {
-    if (groupThreads != 1)
+    if (use.groupThreads != 1)
       barrier();
   }
 
-  void convert(IdOp id) { id->getResult(0).replaceAllUsesWith(groupThreads == 1 ? number(0) : thread); }
+  void convert(IdOp id) { id->getResult(0).replaceAllUsesWith(use.groupThreads == 1 ? number(0) : thread); }
 
   /// How the kernel is run, and what drivers may not do with its floats.
   void makeEntryPoint() {
@@ -369,12 +354,10 @@ private:
   spirv::FuncOp made;
   OpBuilder b;
   Location loc;
-  const int64_t groupThreads;
+  ThreadUse use;
   /// Of buffers and views.
   DenseMap<Value, Place> places;
-  /// Threads read of a buffer what others wrote there.
-  bool readsBack = false;
-  int64_t privateBytes = 0, scratchBytes = 0;
+  int64_t privateBytes = 0;
   /// The first program, the distance to the next one, and where programs end; this thread's number in its workgroup;
   /// the address of its scratch memory.
   Value first, stride, programs, thread, scratch;

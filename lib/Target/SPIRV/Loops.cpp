@@ -66,13 +66,10 @@ private:
   }
   /// Does what a block does with these arguments. Returns what it ends with.
   Values inlineBlock(Block *from, ValueRange arguments) {
-    for (auto [argument, value] : llvm::zip_equal(from->getArguments(), arguments))
-      argument.replaceAllUsesWith(value);
-    Operation *end = from->getTerminator();
-    Values ended(end->getOperands());
-    end->erase();
     Block *into = b.getInsertionBlock();
-    into->getOperations().splice(into->end(), from->getOperations());
+    b.inlineBlockBefore(from, into, into->end(), arguments);
+    const Values ended(into->back().getOperands());
+    b.eraseOp(&into->back());
     return ended;
   }
   void goTo(Block *from, Block *to) {
@@ -82,28 +79,26 @@ private:
   /// The header is a block of its own: what a test computes may have control flow.
   template <typename Test, typename Body> void convertLoop(ValueRange results, Test test, Body body) {
     auto loop = spirv::LoopOp::create(b, loc, spirv::LoopControl::None);
-    std::array<Block *, 6> blocks;
+    loop.addEntryAndMergeBlock(b);
+    std::array<Block *, 4> blocks;
     for (Block *&each : blocks)
-      loop.getBody().push_back(each = new Block);
-    auto [entry, header, tested, inside, next, merge] = blocks;
-    goTo(entry, header);
+      each = b.createBlock(loop.getMergeBlock());
+    auto [header, tested, inside, next] = blocks;
+    goTo(loop.getEntryBlock(), header);
     goTo(header, tested);
     b.setInsertionPointToEnd(tested);
     Value isInside = test();
-    spirv::BranchConditionalOp::create(b, loc, isInside, inside, ValueRange(), merge, ValueRange());
+    spirv::BranchConditionalOp::create(b, loc, isInside, inside, ValueRange(), loop.getMergeBlock(), ValueRange());
     b.setInsertionPointToEnd(inside);
     body();
     goTo(inside, next);
     goTo(next, header);
-    b.setInsertionPointToEnd(merge);
-    spirv::MergeOp::create(b, loc);
     b.setInsertionPoint(op);
-    op->replaceAllUsesWith(read(results));
-    op->erase();
+    b.replaceOp(op, read(results));
   }
 
   Operation *op;
-  OpBuilder b;
+  IRRewriter b;
   const Location loc;
 };
 

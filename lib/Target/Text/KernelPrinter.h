@@ -6,7 +6,9 @@
 #define ZYX_LIB_TARGET_TEXT_KERNELPRINTER_H
 
 #include "zyx/Base/Status.h"
+#include "zyx/Codegen/Scalar/Scalars.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
+#include "zyx/Target/Backend/Uniform.h"
 #include "zyx/Target/Info/TargetInfo.h"
 #include "zyx/Target/Text/Language.h"
 
@@ -82,10 +84,7 @@ private:
   }
   /// A lane of bools is an integer, which is tested where a bool is asked for.
   std::string laneText(mlir::Value value, size_t which, bool isTested = true);
-  static size_t lanesOf(mlir::Type type) {
-    auto vector = mlir::dyn_cast<mlir::VectorType>(type);
-    return vector ? static_cast<size_t>(vector.getNumElements()) : 1;
-  }
+  static size_t lanesOf(mlir::Type type) { return static_cast<size_t>(kernel::lanesOf(type)); }
   const std::string &bind(mlir::Value value, std::string text) {
     return names[value.getAsOpaquePointer()] = std::move(text);
   }
@@ -133,10 +132,7 @@ private:
   size_t width = 1, lane = 0;
   int64_t privateBytes = 0;
   const int64_t mostPrivateBytes;
-  /// Of a language of threads: those of a workgroup that has a program together, or 1; bytes of scratch memory that
-  /// each has, or 0; and whether they read of buffers what others of their workgroup wrote there.
-  int64_t groupThreads = 1, scratchBytes = 0;
-  bool readsBack = false;
+  ThreadUse use;
   std::string kernelName;
   /// Lines for the beginning of the kernel: what threads share is declared there.
   std::string sharedArrays;

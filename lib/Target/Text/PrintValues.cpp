@@ -176,24 +176,24 @@ Status KernelPrinter::print(AllocOp alloc) {
   const int64_t begin = privateBytes;
   if (!memoryType(element))
     return refuse(alloc, notKept(element));
-  if (!isShared && scratchBytes != 0 && !lang.threads->scratchArray)
-    return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(scratchBytes) +
+  if (!isShared && use.scratchBytes != 0 && !lang.threads->scratchArray)
+    return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(use.scratchBytes) +
                              " bytes; a thread has room for " + Twine(mostPrivateBytes));
   if (!isShared)
     privateBytes += bytesOf(alloc);
-  if (privateBytes > mostPrivateBytes && scratchBytes == 0)
+  if (privateBytes > mostPrivateBytes && use.scratchBytes == 0)
     return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(privateBytes) +
                              " bytes; the stack has room for " + Twine(mostPrivateBytes));
   const unsigned bits = packedBits(element);
   const int64_t places = bits == 0 ? type.getDimSize(0) : llvm::divideCeil(type.getDimSize(0) * bits, 32);
-  const string declaration = expand(isShared       ? lang.threads->sharedArray
-                                    : scratchBytes ? lang.threads->scratchArray
-                                                   : lang.privateArray,
+  const string declaration = expand(isShared           ? lang.threads->sharedArray
+                                    : use.scratchBytes ? lang.threads->scratchArray
+                                                       : lang.privateArray,
                                     {{'T', elementType(element, isShared)},
                                      {'v', array},
                                      {'n', std::to_string(std::max<int64_t>(places, 1))},
                                      {'e', std::to_string(begin)},
-                                     {'s', std::to_string(scratchBytes)}});
+                                     {'s', std::to_string(use.scratchBytes)}});
   if (isShared)
     sharedArrays += (isOutside ? "" : "  ") + declaration + '\n';
   else
@@ -202,15 +202,15 @@ Status KernelPrinter::print(AllocOp alloc) {
 }
 
 void KernelPrinter::print(IdOp id) {
-  if (groupThreads == 1)
+  if (use.groupThreads == 1)
     bind(id, indexLiteral(0));
   else
     define(id, lang.index, lang.threads->thread);
 }
 
 void KernelPrinter::print(BarrierOp) {
-  if (groupThreads != 1)
-    line(readsBack ? lang.threads->barrierOfAll : lang.threads->barrier);
+  if (use.groupThreads != 1)
+    line(use.readBack.empty() ? lang.threads->barrier : lang.threads->barrierOfAll);
 }
 
 SmallVector<Hole> KernelPrinter::placeOf(Element element, Value view, ValueRange indices) {

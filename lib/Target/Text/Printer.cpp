@@ -7,13 +7,10 @@
 #include "KernelPrinter.h"
 
 #include "zyx/Codegen/Scalar/Scalars.h"
-#include "zyx/Dialect/Kernel/IR/BufferUse.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
-#include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 #include "zyx/Target/Backend/RefuseOp.h"
-#include "zyx/Target/Backend/Uniform.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Dominance.h"
@@ -220,24 +217,19 @@ static bool isOf(Value view, Value buffer) {
 }
 
 Status KernelPrinter::print(FuncOp func) {
-  groupThreads = static_cast<int64_t>(func.getThreads().value_or(1));
-  if ((groupThreads != 1 && !lang.threads) || func.getCluster().value_or(1) != 1)
+  if ((func.getThreads().value_or(1) != 1 && !lang.threads) || func.getCluster().value_or(1) != 1)
     return refuse(func, "asks for several threads a program; it is printed for one");
-  if (lang.threads && bytesOf(func, Space::Private) > mostPrivateBytes)
-    scratchBytes = bytesOf(func, Space::Private);
   if (!isIdentifier(func.getName()) ||
       llvm::any_of(lang.reserved, [&](const char *word) { return func.getName() == word; }))
     return refuse(func, Twine("is named '") + func.getName() + "', which no function in " + lang.name + " may be");
   kernelName = func.getName().str();
-  ZYX_RETURN_IF_ERROR(checkThreads(func, lang.name, lang.threads));
+  ZYX_ASSIGN_OR_RETURN(use, findThreadUse(func, lang.name, mostPrivateBytes, lang.threads));
   Block &body = func.getBody().front();
   func.walk([&](StoreOp store) {
     for (Value argument : body.getArguments())
       if (isOf(store.getView(), argument))
         written.insert(argument);
   });
-  const auto isReadBack = [&](Value argument) { return groupThreads != 1 && isReadAndWritten(argument); };
-  readsBack = llvm::any_of(body.getArguments(), isReadBack);
   SmallVector<string> parameters, scalarParameters;
   struct Declaration {
     string name, text;
@@ -255,10 +247,10 @@ Status KernelPrinter::print(FuncOp func) {
     // Behind its own name: a kernel's may begin with underscores, of which WGSL takes no two in front.
     const string &name =
         bind(argument, (buffer ? "b" : "n") + std::to_string(number) + (isOutside ? "_" + kernelName : ""));
-    const char *form = !buffer                      ? lang.scalar
-                       : isReadBack(argument)       ? lang.threads->bufferShared
-                       : written.contains(argument) ? lang.bufferWritten
-                                                    : lang.bufferRead;
+    const char *form = !buffer                           ? lang.scalar
+                       : use.readBack.contains(argument) ? lang.threads->bufferShared
+                       : written.contains(argument)      ? lang.bufferWritten
+                                                         : lang.bufferRead;
     if (lang.threads && !lang.threads->isDeclaredOutside)
       (buffer ? parameters : scalarParameters)
           .push_back(expand(buffer ? lang.threads->bufferParameter : lang.threads->scalarParameter,
@@ -292,9 +284,9 @@ Status KernelPrinter::print(FuncOp func) {
   };
   declare(/*outside=*/true);
   parameters.append(scalarParameters);
-  line(expand(groupThreads != 1 ? lang.threads->groupBegin : lang.kernelBegin,
+  line(expand(use.groupThreads != 1 ? lang.threads->groupBegin : lang.kernelBegin,
               {{'v', func.getName().str()},
-               {'n', std::to_string(groupThreads)},
+               {'n', std::to_string(use.groupThreads)},
                {'p', llvm::join(parameters, ", ") + (parameters.empty() ? "" : ", ")}}));
   ++depth;
   if (!isOutside)

@@ -7,6 +7,7 @@
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/shared.mlir 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/threads.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/power.mlir 2>&1 | FileCheck %s --check-prefix=POWER
+// RUN: not zyx-translate --kernel-to-target --target=vulkan %t/function.mlir 2>&1 | FileCheck %s --check-prefix=FUNCTION
 // RUN: zyx-translate --kernel-to-target --target=vulkan %t/bools.mlir | FileCheck %s --check-prefix=BOOLS
 // RUN: zyx-translate --kernel-to-target --target=vulkan %t/extended.mlir | FileCheck %s --check-prefix=EXTENDED
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONSTANT
@@ -106,6 +107,19 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %v = kernel.load %xs[%c0] : !kernel.view<8xf64, global> -> f64
   %e = math.exp2 %v fastmath<afn> : f64
   kernel.store %e, %xs[%c0] : f64, !kernel.view<8xf64, global>
+  kernel.return
+}
+//--- function.mlir
+// MLIR has a form of it; drivers compute it less exactly than we need.
+// FUNCTION: error: 'math.sin' of f32 has no form in SPIR-V at {{.*}}function.mlir":9:
+#x = #kernel.map<[#kernel.block<[8] strides [1]>]>
+!buffer = !kernel.buffer<f32, global>
+kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map #x : !buffer -> !kernel.view<8xf32, global>
+  %v = kernel.load %xs[%c0] : !kernel.view<8xf32, global> -> f32
+  %e = math.sin %v : f32
+  kernel.store %e, %xs[%c0] : f32, !kernel.view<8xf32, global>
   kernel.return
 }
 //--- bools.mlir

@@ -321,25 +321,6 @@ kernel.func @denormals(%x: !f32, %y: !f32) attributes {form = #kernel.form<lower
   kernel.return
 }
 
-// Those of 64 bits are chosen by a comparison of signed integers: a driver has wrong digits for max(x + c, c) - c.
-// CHECK-LABEL: spirv.func @maxima_of_64_bits()
-// CHECK-NOT: UMax
-// CHECK-NOT: spirv.UGreaterThan
-// CHECK: spirv.SGreaterThan %{{.*}}, %{{.*}} : i64
-// CHECK: spirv.Select
-// CHECK-NOT: spirv.ISub
-// CHECK: spirv.Return
-kernel.func @maxima_of_64_bits(%x: !kernel.buffer<f64, global>) attributes {form = #kernel.form<lowered>} {
-  %zero = arith.constant 0.0 : f64
-  %xs = kernel.view %x map #all : !kernel.buffer<f64, global> -> !kernel.view<1000xf64, global>
-  kernel.grid (%i) in [1000] step [1] {
-    %v = kernel.load %xs[%i] : !kernel.view<1000xf64, global> -> f64
-    %most = arith.maximumf %v, %zero : f64
-    kernel.store %most, %xs[%i] : f64, !kernel.view<1000xf64, global>
-  }
-  kernel.return
-}
-
 // Maxima behind one another stay integers: three numbers are mirrored, and the last maximum is back.
 // CHECK-LABEL: spirv.func @maxima()
 // CHECK-COUNT-2: spirv.BitwiseXor

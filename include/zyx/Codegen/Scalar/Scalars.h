@@ -13,6 +13,15 @@
 /// or a language does not have, by those that it has. Code moves nowhere, and memory stays as it is.
 namespace zyx::kernel {
 
+/// Lanes of a value: 1 of what is no vector. And the type of so many elements.
+inline int64_t lanesOf(mlir::Type type) {
+  auto vector = llvm::dyn_cast<mlir::VectorType>(type);
+  return vector ? vector.getNumElements() : 1;
+}
+inline mlir::Type lanesType(mlir::Type element, int64_t lanes) {
+  return lanes == 1 ? element : mlir::VectorType::get({lanes}, element);
+}
+
 /// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
 bool isSmallFloat(mlir::Type type);
 

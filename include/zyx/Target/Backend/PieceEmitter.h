@@ -49,6 +49,32 @@ private:
   WorkerPool pool;
 };
 
+/// A backend of one kind of machines, which takes kernels of the lowered form alone, and whose code is such pieces.
+class PieceBackend : public Backend {
+public:
+  /// `machines` is what people call them, and `format` the artifact's name of the code.
+  PieceBackend(const char *backend, TargetKind kind, const char *machines, const char *format)
+      : backend(backend), machines(machines), format(format), kind(kind) {}
+
+  std::string_view name() const override { return backend; }
+  bool makesCodeFor(const TargetInfo &target) const override { return target.kind == kind; }
+  Status supports(kernel::FuncOp kernel, const TargetInfo &target) const override {
+    return checkLowered(kernel, target, machines);
+  }
+  Result<std::unique_ptr<Emitter>> createEmitter(const TargetInfo &target, EmitOptions options,
+                                                 size_t most) const override {
+    auto translate = [this, target](mlir::ModuleOp lowered) { return this->translate(lowered, target); };
+    return std::make_unique<PieceEmitter>(format, translate, std::move(options), most);
+  }
+
+protected:
+  virtual Result<PieceEmitter::Compile> translate(mlir::ModuleOp lowered, const TargetInfo &target) const = 0;
+
+private:
+  const char *const backend, *const machines, *const format;
+  const TargetKind kind;
+};
+
 } // namespace zyx::target
 
 #endif // ZYX_TARGET_BACKEND_PIECEEMITTER_H

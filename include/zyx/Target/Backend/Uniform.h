@@ -30,10 +30,24 @@ private:
   llvm::DenseMap<mlir::Value, bool> known;
 };
 
+/// How threads run a kernel of scalars.
+struct ThreadUse {
+  /// Threads of a workgroup that has a program together, or 1.
+  int64_t groupThreads = 1;
+  /// Scratch memory of each thread; 0 where what it allocates fits into its own.
+  int64_t scratchBytes = 0;
+  /// What a launch gives, in its order: buffers first.
+  llvm::SmallVector<mlir::Value> arguments;
+  /// Buffers of which threads read what others of their workgroup wrote there.
+  llvm::SmallDenseSet<mlir::Value, 8> readBack;
+};
+
 /// Refuses what a kernel of scalars asks of its threads and a language has no form for: scalars that are no integers,
 /// shared memory of one thread, barriers that not all threads of the workgroup come to, and other ops of the dialect.
-/// Without threads of a program it has neither barriers nor their numbers.
-Status checkThreads(kernel::FuncOp func, const char *language, bool hasThreads = true);
+/// Without threads of a program it has neither barriers nor their numbers, nor scratch memory. `mostPrivateBytes` is
+/// what a thread may have on its own.
+Result<ThreadUse> findThreadUse(kernel::FuncOp func, const char *language, int64_t mostPrivateBytes,
+                                bool hasThreads = true);
 
 } // namespace zyx::target
 

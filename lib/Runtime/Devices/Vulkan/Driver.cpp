@@ -14,10 +14,6 @@ using namespace zyx::runtime::vulkan;
 static constexpr const char *symbols[] = {ZYX_VULKAN_FUNCTIONS(ZYX_SYMBOL)};
 #undef ZYX_SYMBOL
 
-#define ZYX_RESULT(name) {VK_##name, "VK_" #name},
-static constexpr std::pair<int, const char *> results[] = {ZYX_VULKAN_RESULTS(ZYX_RESULT)};
-#undef ZYX_RESULT
-
 static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
   DeviceFound found;
   found.device = device;
@@ -84,7 +80,7 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
 }
 
 Status vulkan::check(vk::Result result, std::string_view action) {
-  const std::string text = nameOf(int(result), results);
+  const std::string text = vk::to_string(result);
   switch (result) {
   case vk::Result::eSuccess:
     return Status::ok();

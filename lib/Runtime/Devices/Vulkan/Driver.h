@@ -31,11 +31,6 @@ namespace zyx::runtime::vulkan {
   X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties2) \
   X(GetPhysicalDeviceQueueFamilyProperties) X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue) \
   X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
-/// What calls may say that goes wrong.
-#define ZYX_VULKAN_RESULTS(X) \
-  X(ERROR_OUT_OF_HOST_MEMORY) X(ERROR_OUT_OF_DEVICE_MEMORY) X(ERROR_INITIALIZATION_FAILED) X(ERROR_DEVICE_LOST) \
-  X(ERROR_MEMORY_MAP_FAILED) X(ERROR_LAYER_NOT_PRESENT) X(ERROR_FEATURE_NOT_PRESENT) X(ERROR_INCOMPATIBLE_DRIVER) \
-  X(ERROR_TOO_MANY_OBJECTS) X(ERROR_UNKNOWN) X(ERROR_INVALID_SHADER_NV) X(TIMEOUT)
 // clang-format on
 
 struct Driver;
