@@ -225,6 +225,15 @@ const PackedLanguage packed = {
     .withSign = "extractBits(i32($0), 0u, $Wu)",
 };
 
+constexpr VectorLanguage vectors = {
+    .type = "vec$n<$T>",
+    .lane = "$v[$n]",
+    .make = "$T($e)",
+    .load = "$v[$e / $nu]",
+    .store = "$v[$e / $nu] = $x;",
+    .isOfMemory = true,
+};
+
 /// A kernel is named `k_` and what it is called, so that no word of the language is. Memory of one allocation that is
 /// read here and written there may only be bound as one that is written.
 const Language language = [] {
@@ -268,6 +277,7 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   made.oneProgram = "if (begin < zyx_args[0].x) {";
   made.reserved = {};
   made.threads = &threads;
+  made.vectors = &vectors;
   made.packed = &packed;
   return made;
 }();
@@ -277,7 +287,7 @@ public:
   WGSLBackend() : TextBackend("WGSL", "webgpu", "WGSL", "wgsl") {}
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
-    addScalarLowering(passes);
+    addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/4);
     passes.addNestedPass<kernel::FuncOp>(kernel::createNarrowIndicesPass({/*onlyNarrow=*/true}));
   }
 
