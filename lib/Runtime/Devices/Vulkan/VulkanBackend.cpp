@@ -28,8 +28,6 @@ constexpr size_t mostPushed = 16;
 /// Behind what every kernel gets: the distance to a thread's or workgroup's next program, and a zero that no compiler
 /// sees.
 constexpr uint64_t behindArguments = 2;
-/// Threads of a workgroup whose programs are threads, as the compiler has them.
-constexpr uint64_t threadsOfGroup = 64;
 /// Lists of commands of the queue, and of a graph, that are in flight. One submission has fewer of the former.
 constexpr size_t mostLists = 64, mostOfGraph = 4;
 /// So long a card is looked at before the host sleeps, which a driver takes long to wake. A processor does itself what

@@ -24,8 +24,6 @@ using namespace zyx::runtime::webgpu;
 
 namespace {
 
-/// Threads of a workgroup, where each computes programs by itself: as the text says.
-constexpr uint32_t threadsOfGroup = 64;
 /// Sets of buffers that are kept.
 constexpr size_t mostBindGroups = 4096;
 /// Allocations have multiples of these bytes.
