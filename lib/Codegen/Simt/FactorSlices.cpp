@@ -4,9 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "FactorSlices.h"
 
+#include "zyx/Target/Info/Budgets.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
+#include <tuple>
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -97,6 +100,18 @@ int64_t FactorSlices::lanesAtOnce() {
 void FactorSlices::chooseReads() {
   readAxis = d->t.contiguousAxis(factor, axis, d->k).value_or(axisOfRuns());
   readLanes = lanesAtOnce();
+  // Products read slices by vectors across the contraction. What is read along it becomes such by reads one by one.
+  if (readAxis != d->k || readLanes == 1 || d->byWarps || !target::hasTypedMemory(d->t.machine))
+    return;
+  int64_t count = d->t.machine.lanes(d->element.getIntOrFloatBitWidth() / 8);
+  while (!isWhole(count) || brought % count != 0 || d->step * brought / count < d->t.threads) {
+    count /= 2;
+    if (count < 2)
+      return;
+  }
+  readAxis = axis;
+  readLanes = count;
+  isAcross = true;
 }
 
 void FactorSlices::allocate() {
@@ -105,8 +120,9 @@ void FactorSlices::allocate() {
   memory = AllocOp::create(d->t.builder, d->loc, ViewType::get({rows, columns}, type, Space::Shared));
 }
 
-/// Neighbours among the threads read neighbours along `readAxis`. Where that is the contraction, so many as are two
-/// sectors of memory, and then the next row: what threads of a warp write lies in few rows of the slice.
+/// Neighbours among the threads read neighbours along `readAxis`, or along the contraction where memory has them. Where
+/// `readAxis` is the contraction, so many as are two sectors of memory, and then the next row: what threads of a warp
+/// write lies in few rows of the slice.
 void FactorSlices::placePieces() {
   constexpr int64_t chunkBytes = 64;
   const bool isAlongDepth = readAxis == d->k;
@@ -119,6 +135,8 @@ void FactorSlices::placePieces() {
     if (inner > row || row % inner != 0)
       inner = row;
   }
+  if (isAcross)
+    std::tie(inner, middle) = std::pair(d->step, row);
   const int64_t outer = all / inner / middle;
   Value thread = d->t.threadInGroup();
   const bool mayStickOut = !extent.constant || *extent.constant < brought;
@@ -154,8 +172,8 @@ void FactorSlices::placePieces() {
       piece.behind = d->times(d->add(d->times(out, inner), in), readLanes);
       piece.place = mid;
     } else {
-      piece.behind = mid;
-      piece.place = d->times(in, readLanes);
+      piece.behind = isAcross ? in : mid;
+      piece.place = d->times(isAcross ? mid : in, readLanes);
     }
     piece.position = piece.place;
     if (mayStickOut)

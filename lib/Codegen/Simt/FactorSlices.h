@@ -114,6 +114,8 @@ private:
   /// Slices are read in pieces of so many elements along this axis.
   Axis readAxis;
   int64_t readLanes = 1, readBytes = 4;
+  /// Memory has neighbours along the contraction, and pieces lie across it.
+  bool isAcross = false;
   llvm::SmallVector<Piece> pieces;
 };
 

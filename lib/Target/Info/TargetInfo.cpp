@@ -495,12 +495,12 @@ TargetInfo vulkan() {
   return info;
 }
 
-/// Any device of WebGPU: the limits of buffers and of shared and private memory that each has without being asked.
+/// Any device of WebGPU: the limits of buffers and of private memory that each has without being asked. Of shared
+/// memory each that we know has as much as OpenCL's.
 TargetInfo webGPU() {
   TargetInfo info = openCL();
   info.arithmetic.isFmaExact = false;
   info.name = info.device = "webgpu";
-  info.simt.sharedBytes = 16 << 10;
   info.simt.maxBuffers = 8;
   // All variables of a function together.
   info.memory.stackBytes = 8 << 10;

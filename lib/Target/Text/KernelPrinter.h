@@ -29,6 +29,11 @@ struct Hole {
 /// The text with its holes filled.
 std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
 
+/// Takes the accesses of vectors apart but to memory of which all are such: of 32 bits each, and of as many lanes.
+void keepWholeVectors(kernel::FuncOp func);
+/// Lanes of the vectors that a buffer or an array consists of, which `keepWholeVectors` has left.
+int64_t memoryLanesOf(mlir::Value memory);
+
 /// The walk over one kernel, of which -zyx-kernel-scalarize has left scalars, vectors that the language has, and views
 /// of one dimension: structure in Printer.cpp, memory and values in PrintValues.cpp.
 class KernelPrinter {
@@ -104,8 +109,14 @@ private:
   /// Whether neighbours in a word are written by other threads.
   bool hasOtherWriters(mlir::Value view) const;
   /// The type of a buffer's or an array's elements, or of the words that they lie in.
-  const char *elementType(Element element, bool hasOthers) {
+  std::string elementType(mlir::Value memory, Element element, bool hasOthers) {
+    if (const int64_t lanes = vectorsOf(memory); lanes != 1)
+      return valueType(element, static_cast<size_t>(lanes));
     return packedBits(element) == 0 ? memoryType(element) : hasOthers ? lang.packed->sharedWord : lang.packed->word;
+  }
+  /// Lanes of the vectors that memory consists of.
+  int64_t vectorsOf(mlir::Value memory) const {
+    return lang.vectors && lang.vectors->isOfMemory ? memoryLanesOf(memory) : 1;
   }
   std::string notKept(Element element);
   std::string integer(Element element, uint64_t value);

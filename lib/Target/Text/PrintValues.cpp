@@ -185,11 +185,12 @@ Status KernelPrinter::print(AllocOp alloc) {
     return refuse(alloc, Twine("brings the kernel's private memory to ") + Twine(privateBytes) +
                              " bytes; the stack has room for " + Twine(mostPrivateBytes));
   const unsigned bits = packedBits(element);
-  const int64_t places = bits == 0 ? type.getDimSize(0) : llvm::divideCeil(type.getDimSize(0) * bits, 32);
+  const int64_t places =
+      bits == 0 ? type.getDimSize(0) / vectorsOf(alloc) : llvm::divideCeil(type.getDimSize(0) * bits, 32);
   const string declaration = expand(isShared           ? lang.threads->sharedArray
                                     : use.scratchBytes ? lang.threads->scratchArray
                                                        : lang.privateArray,
-                                    {{'T', elementType(element, isShared)},
+                                    {{'T', elementType(alloc, element, isShared)},
                                      {'v', array},
                                      {'n', std::to_string(std::max<int64_t>(places, 1))},
                                      {'e', std::to_string(begin)},

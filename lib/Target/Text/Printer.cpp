@@ -259,7 +259,7 @@ Status KernelPrinter::print(FuncOp func) {
       return refuse(func, notKept(element));
     declarations.push_back(
         {name,
-         expand(form, {{'T', buffer ? elementType(element, written.contains(argument)) : valueType(element)},
+         expand(form, {{'T', buffer ? elementType(argument, element, written.contains(argument)) : valueType(element)},
                        {'v', name},
                        {'n', std::to_string(number)}}),
          isOutside});
@@ -324,6 +324,8 @@ Result<std::string> printKernels(ModuleOp module, const Language &language) {
       DominanceInfo dominance(func);
       eliminateCommonSubExpressions(rewriter, dominance, func);
     }
+    if (language.vectors && language.vectors->isOfMemory)
+      keepWholeVectors(func);
     KernelPrinter printer(language, machine ? machine->memory.stackBytes : unknownStackBytes);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;

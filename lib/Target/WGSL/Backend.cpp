@@ -40,7 +40,7 @@ constexpr OpText ops[] = {
     {"arith.mului_extended", narrowInts, "$0 * $1|($0 * $1) >> $Wu"},
     {"arith.mulsi_extended", narrowInts, "u32($a * $b)|u32(($a * $b) >> $Wu)"},
     {"arith.mului_extended", i32, "$0 * $1|zyx_mulhu($0, $1)"},
-    {"arith.mulsi_extended", i32, "$0 * $1|zyx_mulhs($0, $1)"},
+    {"arith.mulsi_extended", i32, "$0 * $1|zyx_mulhu($0, $1) - select(0u, $1, $a < 0) - select(0u, $0, $b < 0)"},
     {"arith.select", allElements, "select($2, $1, $0)"},
     {"arith.extui i64", boolean | words, "vec2<u32>(u32($0), 0u)"},
     {"arith.extsi", boolean, "$T(0u - u32($0))"},
@@ -50,7 +50,7 @@ constexpr OpText ops[] = {
     {"arith.trunci bool", i64, "(($0.x & 1u) != 0u)"},
     {"arith.trunci", words, "$0"},
     {"arith.trunci", i64, "$0.x"},
-    {"arith.fptosi i64", f32, "zyx_f32_to_i64($0)"},
+    {"arith.fptosi i64", f32, "zyx_negate64_if(zyx_f32_to_ui64($0), bitcast<u32>($0))"},
     {"arith.fptoui i64", f32, "zyx_f32_to_ui64($0)"},
     {"arith.fptosi", f32, "u32(i32($0))"},
     {"arith.fptoui", f32, "u32($0)"},
@@ -60,7 +60,8 @@ constexpr OpText ops[] = {
     {"arith.muli", i64, "vec2<u32>($0.x * $1.x, zyx_mulhu($0.x, $1.x) + $0.x * $1.y + $0.y * $1.x)"},
     {"arith.divui", i64, "zyx_divide64($0, $1).xy"},
     {"arith.remui", i64, "zyx_divide64($0, $1).zw"},
-    {"arith.divsi", i64, "zyx_divsi64($0, $1)"},
+    {"arith.divsi", i64,
+     "zyx_negate64_if(zyx_divide64(zyx_negate64_if($0, $0.y), zyx_negate64_if($1, $1.y)).xy, $0.y ^ $1.y)"},
     {"arith.shli", i64, "zyx_shl64($0, $1)"},
     {"arith.shrui", i64, "zyx_shr64($0, $1, 0u)"},
     {"arith.shrsi", i64, "zyx_shr64($0, $1, u32(i32($0.y) >> 31u))"},
@@ -74,7 +75,8 @@ constexpr OpText ops[] = {
     {"arith.cmpi ule", i64, "!zyx_ltu64($1, $0)"},
     {"arith.cmpi ugt", i64, "zyx_ltu64($1, $0)"},
     {"arith.cmpi uge", i64, "!zyx_ltu64($0, $1)"},
-    {"arith.sitofp", i64, "zyx_i64_to_f32($0)"},
+    {"arith.sitofp", i64,
+     "bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if($0, $0.y))) | ($0.y & 0x80000000u))"},
     {"arith.uitofp", i64, "zyx_u64_to_f32($0)"},
     {"arith.cmpf oeq", f32, "(!zyx_nan($0) && $0 == $1)"},
     {"arith.cmpf une", f32, "(zyx_nan($0) || !($0 == $1))"},
@@ -100,10 +102,6 @@ fn zyx_f32(bits: u32) -> f32 {
   let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
   let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
   return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
-}
-)"},
-    {"zyx_mulhs(", R"(fn zyx_mulhs(a: u32, b: u32) -> u32 {
-  return zyx_mulhu(a, b) - select(0u, b, i32(a) < 0) - select(0u, a, i32(b) < 0);
 }
 )"},
     {"zyx_add64(", R"(fn zyx_add64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
@@ -160,10 +158,6 @@ fn zyx_divide64(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
   return vec4<u32>(quotient, rest);
 }
 )"},
-    {"zyx_divsi64(", R"(fn zyx_divsi64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  return zyx_negate64_if(zyx_divide64(zyx_negate64_if(a, a.y), zyx_negate64_if(b, b.y)).xy, a.y ^ b.y);
-}
-)"},
     {"zyx_u64_to_f32(", R"(// The upper 32 bits from the first one on, and whether others follow, are rounded to 24.
 fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
   let zeros = select(countLeadingZeros(a.y), 32u + countLeadingZeros(a.x), a.y == 0u);
@@ -174,20 +168,12 @@ fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
   return bitcast<f32>(select(((189u - zeros) << 23u) + kept, 0u, zeros == 64u));
 }
 )"},
-    {"zyx_i64_to_f32(", R"(fn zyx_i64_to_f32(a: vec2<u32>) -> f32 {
-  return bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if(a, a.y))) | (a.y & 0x80000000u));
-}
-)"},
     // Of numbers that there are.
     {"zyx_f32_to_ui64(", R"(fn zyx_f32_to_ui64(x: f32) -> vec2<u32> {
   let exponent = (bitcast<u32>(x) >> 23u) & 0xffu;
   let digits = vec2<u32>((bitcast<u32>(x) & 0x7fffffu) | 0x800000u, 0u);
   let small = vec2<u32>(digits.x >> min(150u - exponent, 31u), 0u);
   return select(zyx_shl64(digits, vec2<u32>(exponent - 150u, 0u)), small, exponent < 150u);
-}
-)"},
-    {"zyx_f32_to_i64(", R"(fn zyx_f32_to_i64(x: f32) -> vec2<u32> {
-  return zyx_negate64_if(zyx_f32_to_ui64(x), bitcast<u32>(x));
 }
 )"},
 };
@@ -223,6 +209,15 @@ const PackedLanguage packed = {
                    "atomicOr(&$v[$e >> $ku], $x << (($e & $mu) << $bu));",
     .low = "extractBits($0, 0u, $Wu)",
     .withSign = "extractBits(i32($0), 0u, $Wu)",
+};
+
+constexpr VectorLanguage vectors = {
+    .type = "vec$n<$T>",
+    .lane = "$v[$n]",
+    .make = "$T($e)",
+    .load = "$v[$e / $nu]",
+    .store = "$v[$e / $nu] = $x;",
+    .isOfMemory = true,
 };
 
 /// A kernel is named `k_` and what it is called, so that no word of the language is. Memory of one allocation that is
@@ -268,6 +263,7 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
   made.oneProgram = "if (begin < zyx_args[0].x) {";
   made.reserved = {};
   made.threads = &threads;
+  made.vectors = &vectors;
   made.packed = &packed;
   return made;
 }();
@@ -277,7 +273,7 @@ public:
   WGSLBackend() : TextBackend("WGSL", "webgpu", "WGSL", "wgsl") {}
 
   void addLowering(mlir::OpPassManager &passes, const TargetInfo &) const override {
-    addScalarLowering(passes);
+    addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/4);
     passes.addNestedPass<kernel::FuncOp>(kernel::createNarrowIndicesPass({/*onlyNarrow=*/true}));
   }
 

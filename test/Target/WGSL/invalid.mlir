@@ -70,9 +70,9 @@ kernel.func @k(%x: !f32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- shared.mlir
-// SHARED: error: {{.*}}kernel 'k' needs 32768 bytes of shared memory; target 'webgpu' has 16384
+// SHARED: error: {{.*}}kernel 'k' needs 65536 bytes of shared memory; target 'webgpu' has 32768
 kernel.func @k() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
-  %s = kernel.alloc : !kernel.view<8192xf32, shared>
+  %s = kernel.alloc : !kernel.view<16384xf32, shared>
   kernel.return
 }
 //--- buffers.mlir

@@ -57,7 +57,7 @@ kernel.func @shared(%y: !i16) attributes {form = #kernel.form<lowered>, threads 
 // Integers of 64 bits are pairs.
 // CHECK-LABEL: @group(0) @binding(0) var<storage, read_write> b0_long: array<vec2<u32>>;
 // CHECK: let [[X:v[0-9]+]]: vec2<u32> = b0_long[
-// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = zyx_divsi64([[X]], vec2<u32>(4294967293u, 4294967295u));
+// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = zyx_negate64_if(zyx_divide64(zyx_negate64_if([[X]], [[X]].y), zyx_negate64_if(vec2<u32>(4294967293u, 4294967295u), vec2<u32>(4294967293u, 4294967295u).y)).xy, [[X]].y ^ vec2<u32>(4294967293u, 4294967295u).y);
 // CHECK: let [[L:v[0-9]+]]: bool = zyx_lts64([[X]], [[Q]]);
 // CHECK: = select([[Q]], [[X]], [[L]]);
 kernel.func @long(%x: !i64) attributes {form = #kernel.form<lowered>} {

@@ -46,7 +46,7 @@ kernel.func @numbers(%x: !i8) attributes {form = #kernel.form<lowered>} {
 // CHECK: = extractBits([[T]].x, 0u, 8u);
 // CHECK: = (([[T]].x & 1u) != 0u);
 // CHECK: [[B:v[0-9]+]]: vec2<u32> = vec2<u32>(0u - u32({{.*}}));
-// CHECK: = zyx_i64_to_f32([[B]]);
+// CHECK: = bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if([[B]], [[B]].y))) | ([[B]].y & 0x80000000u));
 // CHECK: let [[F:v[0-9]+]]: f32 = f32(extractBits(i32({{.*}}), 0u, 8u));
 kernel.func @conversions(%x: !f32, %y: !i64, %z: !i8) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
@@ -87,7 +87,7 @@ kernel.func @half(%x: !f16) attributes {form = #kernel.form<lowered>} {
 
 // Quotients that are rounded down are made of those that are rounded to 0; pairs of words are compared with their sign.
 // CHECK-LABEL: fn k_signs(
-// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = zyx_divsi64(
+// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = zyx_negate64_if(zyx_divide64(
 // CHECK: let [[M:v[0-9]+]]: vec2<u32> = zyx_add64([[Q]], vec2<u32>(4294967295u, 4294967295u));
 // CHECK: let [[F:v[0-9]+]]: vec2<u32> = select([[Q]], [[M]], {{v[0-9]+}});
 // CHECK: = !zyx_lts64([[F]], {{v[0-9]+}});

@@ -263,7 +263,7 @@ TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
             "Card, driver 7, wgpu-native 29 gives no device: limits are too high");
   for (const char *call :
        {"wgpuDeviceCreateBuffer", "wgpuDeviceCreateBindGroupLayout", "wgpuDeviceCreatePipelineLayout",
-        "wgpuDeviceCreateShaderModule", "wgpuDeviceCreateComputePipeline", "wgpuDeviceCreateBindGroup",
+        "wgpuDeviceCreateShaderModuleTrusted", "wgpuDeviceCreateComputePipeline", "wgpuDeviceCreateBindGroup",
         "wgpuCommandEncoderCopyBufferToBuffer", "wgpuComputePassEncoderDispatchWorkgroups", "wgpuCommandEncoderFinish",
         "wgpuQueueWriteBuffer", "wgpuQueueSubmitForIndex", "wgpuBufferMapAsync", "wgpuDevicePoll"})
     for (const uint32_t with : {2u, 3u, 0u})

@@ -87,6 +87,8 @@ struct VectorLanguage {
   const char *convert, *reinterpret, *number;
   /// Small floats to f32 and back; null where there is no text.
   std::array<const char *, numElements> extend, truncateF32;
+  /// Memory has the types that it is declared with, and vectors are what it consists of, or no access of it is one.
+  bool isOfMemory = false;
 };
 
 /// What a language has beside whose memory has words of 32 bits and no less: elements of 8 and 16 bits lie side by

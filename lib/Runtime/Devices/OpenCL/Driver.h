@@ -100,7 +100,7 @@ struct DeviceFound : FoundFacts {
 
 /// The loader's functions.
 struct Driver {
-  static constexpr const char *driverName = "OpenCL", *deviceName = "opencl";
+  static constexpr const char *driverName = "OpenCL", *deviceName = "opencl", *format = "opencl-c";
 #define ZYX_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
   ZYX_OPENCL_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER

@@ -46,10 +46,9 @@ struct LoadedModule {
 Status check(Code code) { return Driver::statusOf(code); }
 Status check(Code code, const std::string &action) { return cannot(action, Driver::statusOf(code)); }
 
-class OpenCLBackend final : public Backend, protected FoundDevice<Driver, DeviceFound> {
+class OpenCLBackend final : public FoundDevice<Backend, Driver, DeviceFound> {
 public:
   using FoundDevice::FoundDevice;
-  const BackendFacts &facts() const override { return itsFacts; }
   ~OpenCLBackend() override {
     for (const auto &[handle, memory] : memories.all())
       (void)driver.memoryRelease(memory);
@@ -90,9 +89,6 @@ public:
                              fill.bytes, 0, nullptr, nullptr));
   }
 
-  Status accept(const artifact::Artifact &artifact) const override {
-    return checkFormat(artifact, "opencl", "opencl-c", "a device of OpenCL");
-  }
   Result<ModuleHandle> load(const artifact::CodeBlob &code) override;
   void unload(ModuleHandle module) override {
     const std::unique_ptr<LoadedModule> owned(objectOf<LoadedModule>(module));

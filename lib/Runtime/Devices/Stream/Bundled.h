@@ -29,4 +29,12 @@ Result<const BundledDevices *> findBundled(const char *library);
 /// The one function that such a library shows.
 extern "C" [[gnu::visibility("default")]] const zyx::runtime::BundledDevices *zyxBundledDevices();
 
+/// Defines it, of devices that a driver finds (FoundDevices.h).
+#define ZYX_BUNDLED_DEVICES(DriverBackend, Driver)                                                                     \
+  const zyx::runtime::BundledDevices *zyxBundledDevices() {                                                            \
+    using namespace zyx::runtime;                                                                                      \
+    static constexpr BundledDevices made = {ZYX_VERSION, openFound<DriverBackend, Driver>, listFound<Driver>};         \
+    return &made;                                                                                                      \
+  }
+
 #endif // ZYX_LIB_RUNTIME_DEVICES_STREAM_BUNDLED_H

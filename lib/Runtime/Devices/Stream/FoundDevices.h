@@ -19,11 +19,17 @@ template <typename Driver> auto findAll() -> decltype(std::declval<const Driver>
 }
 
 /// What a backend of such a device has.
-template <typename DriverT, typename Found> struct FoundDevice {
+template <typename Base, typename DriverT, typename Found> class FoundDevice : public Base {
+public:
   FoundDevice(const DriverT &driver, Found found, std::string name, std::shared_ptr<const CodeCache> cache)
       : driver(driver), found(std::move(found)), cache(std::move(cache)),
         itsFacts(backendFacts(std::move(name), this->found.facts)) {}
+  const BackendFacts &facts() const final { return itsFacts; }
+  Status accept(const artifact::Artifact &artifact) const final {
+    return checkFormat(artifact, DriverT::deviceName, DriverT::format, textOf({"a device of ", DriverT::driverName}));
+  }
 
+protected:
   /// Code that the driver made, in an earlier process, too.
   std::optional<std::vector<std::byte>> findKept(const std::string &key) const {
     return cache ? cache->find(key) : std::nullopt;

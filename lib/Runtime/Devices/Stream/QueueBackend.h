@@ -58,6 +58,8 @@ protected:
   /// Waits for all that could be handed over, and leaves what is lost to those who are to be told.
   Status settle();
 
+  /// Threads of a workgroup where each computes programs by itself, as the compiler has them.
+  static constexpr uint32_t threadsOfGroup = 64;
   /// Commands after which the device begins with a list.
   static constexpr unsigned mostCommands = 64;
   /// Of what follows, the list and the queue. Held once more where one call uses another.

@@ -55,7 +55,7 @@ struct DeviceFound : FoundFacts {
 
 /// The loader's functions.
 struct Driver {
-  static constexpr const char *driverName = "Vulkan", *deviceName = "vulkan";
+  static constexpr const char *driverName = "Vulkan", *deviceName = "vulkan", *format = "spirv";
 #define ZYX_MEMBER(name) PFN_vk##name vk##name = nullptr;
   ZYX_VULKAN_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER

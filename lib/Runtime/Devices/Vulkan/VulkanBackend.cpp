@@ -28,8 +28,6 @@ constexpr size_t mostPushed = 16;
 /// Behind what every kernel gets: the distance to a thread's or workgroup's next program, and a zero that no compiler
 /// sees.
 constexpr uint64_t behindArguments = 2;
-/// Threads of a workgroup whose programs are threads, as the compiler has them.
-constexpr uint64_t threadsOfGroup = 64;
 /// Lists of commands of the queue, and of a graph, that are in flight. One submission has fewer of the former.
 constexpr size_t mostLists = 64, mostOfGraph = 4;
 /// So long a card is looked at before the host sleeps, which a driver takes long to wake. A processor does itself what
@@ -79,10 +77,9 @@ struct LoadedModule {
   std::deque<LoadedKernel> kernels;
 };
 
-class VulkanBackend final : public QueueBackend, protected FoundDevice<Driver, DeviceFound> {
+class VulkanBackend final : public FoundDevice<QueueBackend, Driver, DeviceFound> {
 public:
   using FoundDevice::FoundDevice;
-  const BackendFacts &facts() const override { return itsFacts; }
   Status open() {
     const std::string action = "open device '" + itsFacts.name + "'";
     const bool hasI8 = found.has(DType::I8), hasI16 = found.has(DType::I16);
@@ -159,9 +156,6 @@ public:
   Status copy(StreamHandle stream, const CopyCommand &copy) override { return appendCommand(stream, copy); }
   Status fill(StreamHandle stream, const FillCommand &fill) override { return appendCommand(stream, fill); }
 
-  Status accept(const artifact::Artifact &artifact) const override {
-    return checkFormat(artifact, "vulkan", "spirv", "a device of Vulkan");
-  }
   /// Modules are read before the driver gets them: some trust what they are given.
   Result<ModuleHandle> load(const artifact::CodeBlob &code) override {
     constexpr uint32_t magic = 0x07230203, headerWords = 5, opExecutionMode = 16, opCapability = 17;
@@ -478,7 +472,4 @@ std::unique_ptr<CommandGraph> VulkanBackend::createGraph() { return std::make_un
 
 } // namespace
 
-const BundledDevices *zyxBundledDevices() {
-  static constexpr BundledDevices made = {ZYX_VERSION, openFound<VulkanBackend, Driver>, listFound<Driver>};
-  return &made;
-}
+ZYX_BUNDLED_DEVICES(VulkanBackend, Driver)

@@ -36,7 +36,7 @@ inline std::string textOf(WGPUStringView text) {
   X(ComputePassEncoderSetBindGroup) X(ComputePassEncoderSetImmediates) X(ComputePassEncoderSetPipeline) \
   X(ComputePipelineRelease) X(CreateInstance) X(DeviceCreateBindGroup) X(DeviceCreateBindGroupLayout) \
   X(DeviceCreateBuffer) X(DeviceCreateCommandEncoder) X(DeviceCreateComputePipeline) X(DeviceCreatePipelineLayout) \
-  X(DeviceCreateShaderModule) X(DeviceGetQueue) X(DevicePoll) X(DevicePopErrorScope) X(DevicePushErrorScope) \
+  X(DeviceCreateShaderModuleTrusted) X(DeviceGetQueue) X(DevicePoll) X(DevicePopErrorScope) X(DevicePushErrorScope) \
   X(DeviceRelease) X(InstanceEnumerateAdapters) X(InstanceRelease) X(PipelineLayoutRelease) X(QueueRelease) \
   X(QueueSubmitForIndex) X(QueueWriteBuffer) X(ShaderModuleRelease)
 // clang-format on
@@ -51,7 +51,7 @@ struct AdapterFound : FoundFacts {
 
 /// The library's functions.
 struct Driver {
-  static constexpr const char *driverName = "WebGPU", *deviceName = "webgpu";
+  static constexpr const char *driverName = "WebGPU", *deviceName = "webgpu", *format = "wgsl";
 #define ZYX_MEMBER(name) decltype(&wgpu##name) name = nullptr;
   ZYX_WEBGPU_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER

@@ -24,8 +24,6 @@ using namespace zyx::runtime::webgpu;
 
 namespace {
 
-/// Threads of a workgroup, where each computes programs by itself: as the text says.
-constexpr uint32_t threadsOfGroup = 64;
 /// Sets of buffers that are kept.
 constexpr size_t mostBindGroups = 4096;
 /// Allocations have multiples of these bytes.
@@ -95,10 +93,9 @@ template <typename Info> Info callbackOf(const std::shared_ptr<Answer> &its) {
 /// How many words bytes touch.
 uint64_t wordsOf(uint64_t begin, uint64_t bytes) { return (begin % 4 + bytes + 3) / 4; }
 
-class WebGPUBackend final : public QueueBackend, protected FoundDevice<Driver, AdapterFound> {
+class WebGPUBackend final : public FoundDevice<QueueBackend, Driver, AdapterFound> {
 public:
   using FoundDevice::FoundDevice;
-  const BackendFacts &facts() const override { return itsFacts; }
   ~WebGPUBackend() override {
     if (device && checkLost().isOk())
       (void)settle();
@@ -118,9 +115,6 @@ public:
   Status copy(StreamHandle, const CopyCommand &copy) override;
   Status fill(StreamHandle, const FillCommand &fill) override;
 
-  Status accept(const artifact::Artifact &artifact) const override {
-    return checkFormat(artifact, "webgpu", "wgsl", "a device of WebGPU");
-  }
   Result<ModuleHandle> load(const artifact::CodeBlob &code) override {
     const std::lock_guard lock(mutex);
     auto shader = makeShader({reinterpret_cast<const char *>(code.bytes.data()), code.bytes.size()});
@@ -146,13 +140,13 @@ private:
     return its;
   }
   /// Makes an object between error scopes; what went wrong is the driver's text. Objects of errors are no null.
-  template <typename From, typename Info, typename T>
-  Result<Owned<T>> make(const std::string &what, T (*create)(From, const Info *), void (*release)(T), From from,
-                        const std::type_identity_t<Info> &info) {
+  template <typename From, typename Info, typename T, typename... More>
+  Result<Owned<T>> make(const std::string &what, T (*create)(From, const Info *, More...), void (*release)(T),
+                        From from, const std::type_identity_t<Info> &info, std::type_identity_t<More>... more) {
     for (WGPUErrorFilter filter : {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Validation})
       driver.DevicePushErrorScope(device.get(), filter);
     Owned<T> made;
-    if (T object = create(from, &info))
+    if (T object = create(from, &info, more...))
       made = {object, release};
     Status status = popScope();
     const Status outer = popScope();
@@ -183,10 +177,11 @@ private:
     return make("allocate " + std::to_string(bytes) + " bytes", driver.DeviceCreateBuffer, driver.BufferRelease,
                 device.get(), {nullptr, {}, usage, bytes, 0});
   }
+  /// Loops of kernels end: the driver need not count them.
   Result<Owned<WGPUShaderModule>> makeShader(std::string_view text) {
     WGPUShaderSourceWGSL source = {{nullptr, WGPUSType_ShaderSourceWGSL}, {text.data(), text.size()}};
-    return make("compile kernels", driver.DeviceCreateShaderModule, driver.ShaderModuleRelease, device.get(),
-                {&source.chain, {}});
+    return make("compile kernels", driver.DeviceCreateShaderModuleTrusted, driver.ShaderModuleRelease, device.get(),
+                {&source.chain, {}}, WGPUShaderRuntimeChecks_BoundsChecks);
   }
   Status makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry);
   Status beginList() override {
@@ -241,22 +236,18 @@ private:
 
 Status WebGPUBackend::open() {
   const auto feature = static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates);
+  // Of a device that is lost, or of an error that no scope has.
+  constexpr auto fails = [](const WGPUDevice *, auto kind, WGPUStringView text, void *self, void *) {
+    constexpr bool isOfDevice = std::is_same_v<decltype(kind), WGPUDeviceLostReason>;
+    if (!isOfDevice || uint32_t(kind) != WGPUDeviceLostReason_Destroyed)
+      static_cast<WebGPUBackend *>(self)->lose((isOfDevice ? "the device is lost: " : "") + textOf(text));
+  };
   WGPUDeviceDescriptor info = {};
   info.requiredFeatureCount = 1;
   info.requiredFeatures = &feature;
   info.requiredLimits = &found.limits;
-  info.deviceLostCallbackInfo = {
-      nullptr, WGPUCallbackMode_AllowSpontaneous,
-      [](const WGPUDevice *, WGPUDeviceLostReason reason, WGPUStringView text, void *self, void *) {
-        if (reason != WGPUDeviceLostReason_Destroyed)
-          static_cast<WebGPUBackend *>(self)->lose("the device is lost: " + textOf(text));
-      },
-      this, nullptr};
-  info.uncapturedErrorCallbackInfo = {nullptr,
-                                      [](const WGPUDevice *, WGPUErrorType, WGPUStringView text, void *self, void *) {
-                                        static_cast<WebGPUBackend *>(self)->lose(textOf(text));
-                                      },
-                                      this, nullptr};
+  info.deviceLostCallbackInfo = {nullptr, WGPUCallbackMode_AllowSpontaneous, fails, this, nullptr};
+  info.uncapturedErrorCallbackInfo = {nullptr, fails, this, nullptr};
   const auto given = ask<WGPURequestDeviceCallbackInfo>(
       [&](auto callback) { return driver.AdapterRequestDevice(found.adapter.get(), &info, callback); });
   if (given->status != WGPUStatus_Success || given->value == 0)
@@ -473,7 +464,4 @@ Status WebGPUBackend::submitList(uint64_t &next) {
 
 } // namespace
 
-const BundledDevices *zyxBundledDevices() {
-  static constexpr BundledDevices made = {ZYX_VERSION, openFound<WebGPUBackend, Driver>, listFound<Driver>};
-  return &made;
-}
+ZYX_BUNDLED_DEVICES(WebGPUBackend, Driver)
