@@ -76,17 +76,18 @@ struct ThreadLanguage {
 /// integers of 32 bits, -1 or 0, and so is a comparison, of integers as wide as what it compares. What has no text for
 /// vectors is written lane by lane.
 struct VectorLanguage {
-  /// The type of `$n` elements of type `$T`; those that bools are.
-  const char *type, *bools;
+  /// The type of `$n` elements of type `$T`; those that bools are. Null is what a language has not that only has
+  /// vectors of memory.
+  const char *type, *bools = nullptr;
   /// Lane `$n` of a vector `$v`, and whether it holds; a vector of type `$T` with lanes `$e`; the lane of a bool `$e`.
-  const char *lane, *laneOfBools, *make, *makeBool;
+  const char *lane, *laneOfBools = nullptr, *make, *makeBool = nullptr;
   /// `$n` elements of an array `$v` of space `$q` (global, local) from `$e` on, read as type `$T`, and set to `$x`;
   /// bools of such bytes, and bytes of bools `$e`.
-  const char *load, *store, *loadBools, *storeBools;
+  const char *load, *store, *loadBools = nullptr, *storeBools = nullptr;
   /// A vector `$0` as type `$T` by value, and by bits; bools as numbers of that type.
-  const char *convert, *reinterpret, *number;
+  const char *convert = nullptr, *reinterpret = nullptr, *number = nullptr;
   /// Small floats to f32 and back; null where there is no text.
-  std::array<const char *, numElements> extend, truncateF32;
+  std::array<const char *, numElements> extend = {}, truncateF32 = {};
   /// Memory has the types that it is declared with, and vectors are what it consists of, or no access of it is one.
   bool isOfMemory = false;
 };
