@@ -93,6 +93,14 @@ def close(a, b, dtype, size=1.0):
            f"{finite.abs().max().item() if finite.numel() else 0}"
 
 
+def is_nearer(own, eager, exact):
+    """Whether an answer is as near to the one in 32 bits as eager mode's is, which may have NaN where that has none: the matrix
+    exponential of bf16 squares what was rounded again and again."""
+    def apart(x):
+        return (x.double() - exact.double()).abs().nan_to_num(nan=float("inf")).max().item()
+    return apart(own) < float("inf") and apart(own) <= apart(eager)
+
+
 def run(info, sample, dtype, backward):
     """right, wrong, refused, undefined or skipped (PyTorch itself cannot), and why."""
     leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
@@ -156,6 +164,8 @@ def run(info, sample, dtype, backward):
             exact = exact or widened(module, fresh(), backward)
             if exact[at] is not None:
                 why = close(exact[at].to(b.dtype), b.detach(), dtype, size)
+                if why and is_nearer(b.detach(), a.detach(), exact[at]):
+                    why = None
         if why:
             return "wrong", f"{'gradient' if backward else 'result'} {at}: {why}"
     return "right", ""
