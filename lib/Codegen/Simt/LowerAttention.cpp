@@ -82,9 +82,9 @@ private:
   Values weightAt(Value row, Value key) {
     return shape.sharesWeights() ? Values{index(1), row, key} : Values{row, key};
   }
-  /// What may hide a whole block and is found out by evaluating it, and the last blocks of which a thread sees a key.
   /// Of so many pairs at most a thread keeps what it found out, one bit each of a number that f32 has exactly.
   static constexpr int64_t mostKept = 24;
+  /// What may hide a whole block and is found out by evaluating it, and the last blocks of which a thread sees a key.
   SmallVector<KeyCondition> conditions;
   Value votes;
   /// Keys of a block that a thread compares.

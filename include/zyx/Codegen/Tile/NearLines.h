@@ -14,13 +14,8 @@ namespace zyx::kernel {
 /// own, with padding, so that a vector of neighbouring positions is one load there for each element of the window.
 /// Unlike a NearForm, its positions and its windows may be flattened.
 struct NearLines {
-  /// A dimension of the array. Its factors are those of parts of the form.
-  struct Dim {
-    int64_t step;
-    llvm::SmallVector<int64_t> factors;
-    bool isBounded = false;
-    int64_t offset = 0, low = 0, high = 0;
-  };
+  /// A dimension of the array, whose factors are those of parts of the form.
+  using Dim = NearForm::Dim;
   AccessForm form;
   /// The one along lines is the last one.
   llvm::SmallVector<Dim> dims;
