@@ -49,13 +49,14 @@ struct State {
   void loop();
 };
 
-/// The host has not waited for what the device waited for by itself.
+/// The host has not waited for what the device waited for by itself. Where such work fails while the body hands its own
+/// commands over, the body may fail by it: the first cause is what is told.
 Status run(const Item &item) {
-  ZYX_RETURN_IF_ERROR(item.work.body());
+  const Status status = item.work.body();
   for (const Point &point : item.taken)
-    if (Status status = point.wait(); !status.isOk())
-      return dependencyFailed(status);
-  return Status::ok();
+    if (const Status ended = point.wait(); !ended.isOk())
+      return dependencyFailed(ended);
+  return status;
 }
 
 void State::loop() {

@@ -146,14 +146,14 @@ TEST(TimelineTest, LetsGoOfFencesThatAreOver) {
 }
 
 TEST(QueueTest, BeginsBehindFencesThatItTakes) {
-  for (bool fails : {false, true}) {
+  for (const auto [fails, bodyFails] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
     auto queue = makeQueue();
     const Point before{std::make_shared<Timeline>(), 1}, end{std::make_shared<Timeline>(), 1},
         done{std::make_shared<Timeline>(), 1};
     std::atomic<bool> hasRun = false;
-    Work work{[&] {
+    Work work{[&, bodyFails = bodyFails] {
                 hasRun = true;
-                return Status::ok();
+                return bodyFails ? Status::internal("refused") : Status::ok();
               },
               {before},
               {end},
@@ -175,9 +175,10 @@ TEST(QueueTest, BeginsBehindFencesThatItTakes) {
     end.timeline->fail(Status::internal("of no interest"));
     if (!fails) {
       EXPECT_TRUE(before.timeline->signal(1).isOk());
-      EXPECT_TRUE(done.wait().isOk());
+      EXPECT_EQ(done.wait().message(), bodyFails ? "refused" : "");
       continue;
     }
+    // The body of one that fails may fail by it.
     before.timeline->fail(Status::internal("lost after all"));
     EXPECT_THAT(done.wait().toString(),
                 testing::AllOf(HasSubstr("work that this depends on failed"), HasSubstr("lost after all")));
