@@ -502,6 +502,7 @@ TargetInfo webGPU() {
   info.arithmetic.isFmaExact = false;
   info.name = info.device = "webgpu";
   info.simt.maxBuffers = 8;
+  info.memory.isTyped = true;
   // All variables of a function together.
   info.memory.stackBytes = 8 << 10;
   return info;
