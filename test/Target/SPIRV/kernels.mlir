@@ -288,12 +288,15 @@ kernel.func @sums(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} 
   kernel.return
 }
 
-// A driver may take denormals for 0, whatever a module asks for: what bits can tell they tell. Beside a normal number,
-// and for NaN, floats are compared.
+// A driver may take denormals for 0, whatever a module asks for: what bits can tell they tell, NaN too. Beside a normal
+// number floats are compared, but for equality.
 // CHECK-LABEL: spirv.func @denormals()
 // CHECK: spirv.INotEqual
-// CHECK-NEXT: [[N:%.*]] = spirv.FUnordNotEqual [[V:%[0-9]+]], [[V]] : f32
+// CHECK-NEXT: [[B:%.*]] = spirv.Bitcast [[V:%[0-9]+]] : f32 to i32
+// CHECK-NEXT: [[A:%.*]] = spirv.BitwiseAnd [[B]], %cst2147483647_i32{{.*}} : i32
+// CHECK-NEXT: [[N:%.*]] = spirv.UGreaterThan [[A]], %cst2139095040_i32{{.*}} : i32
 // CHECK-NEXT: spirv.LogicalOr {{.*}}, [[N]]
+// CHECK-NOT: spirv.FUnordNotEqual
 // CHECK: spirv.FOrdLessThan [[V]], %{{.*}} : f32
 // CHECK: spirv.ShiftRightArithmetic
 // CHECK: spirv.GL.UMax

@@ -47,8 +47,8 @@ struct SmallFloatConversions {
 /// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions. A kernel's buffers and views have the bits, too.
 mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatConversions has);
 
-/// For machines that may take denormals of f32 and f64 for 0: comparisons, maxima and minima, signs, roots and rounding
-/// to integers of scalars are right for them. What adds, multiplies and divides is left.
+/// For machines that may take denormals of f32 and f64 for 0, and NaN for a number: comparisons, maxima and minima,
+/// signs, roots and rounding to integers of scalars are right for them. What adds, multiplies and divides is left.
 void keepDenormals(mlir::FunctionOpInterface body);
 
 /// lowerSmallFloats to bits, and then keepDenormals, for languages whose drivers promise no floats but f32: SPIR-V and
@@ -57,7 +57,7 @@ mlir::LogicalResult lowerFloats(mlir::FunctionOpInterface body);
 
 /// For languages that leave results open: shifts by too many digits, remainders of negative numbers, rounded quotients
 /// and conversions of too large floats become ops on scalars that no machine computes otherwise. So do maxima and
-/// minima of integers that have not 32 bits, arithmetic of bools, and tests for NaN.
+/// minima of integers that have not 32 bits, and arithmetic of bools.
 void spellOut(mlir::FunctionOpInterface body);
 
 /// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code
