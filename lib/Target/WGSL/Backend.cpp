@@ -208,8 +208,8 @@ constexpr VectorLanguage vectors = {
     .type = "vec$n<$T>",
     .lane = "$v[$n]",
     .make = "$T($e)",
-    .load = "$v[$e / $nu]",
-    .store = "$v[$e / $nu] = $x;",
+    .load = "$v[$e]",
+    .store = "$v[$e] = $x;",
     .isOfMemory = true,
 };
 

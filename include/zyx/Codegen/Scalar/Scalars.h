@@ -22,6 +22,20 @@ inline mlir::Type lanesType(mlir::Type element, int64_t lanes) {
   return lanes == 1 ? element : mlir::VectorType::get({lanes}, element);
 }
 
+/// Lanes of what a load or a store reads or writes.
+int64_t accessLanesOf(mlir::Operation *access);
+/// The access of a vector as accesses of so many lanes.
+void takeApart(mlir::Operation *access, int64_t lanesOfEach);
+/// The number of the vector, of so many lanes, that begins with an element: a multiple of them. Each term is divided
+/// where all can be, so that a driver sees places behind one base.
+mlir::Value vectorPlaceOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element, int64_t lanes, mlir::Type type);
+/// For languages whose memory has one type, and that let nobody write a lane of a vector by itself: takes the accesses
+/// of vectors apart but to memory of which all are such, of 32 bits each and of as many lanes. Of those the index is
+/// that of the vector.
+void keepWholeVectors(FuncOp func);
+/// Lanes of the vectors that a buffer or an array consists of, as `keepWholeVectors` sees it.
+int64_t memoryLanesOf(mlir::Value memory);
+
 /// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
 bool isSmallFloat(mlir::Type type);
 

@@ -88,7 +88,8 @@ struct VectorLanguage {
   const char *convert = nullptr, *reinterpret = nullptr, *number = nullptr;
   /// Small floats to f32 and back; null where there is no text.
   std::array<const char *, numElements> extend = {}, truncateF32 = {};
-  /// Memory has the types that it is declared with, and vectors are what it consists of, or no access of it is one.
+  /// Memory has the types that it is declared with, and vectors are what it consists of, or no access of it is one: in
+  /// such an access `$e` counts vectors. Of languages that are spelled out.
   bool isOfMemory = false;
 };
 
