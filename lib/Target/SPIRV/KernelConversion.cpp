@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// A kernel is rewritten in place: its ops to those of arith and scf with accesses of the spirv dialect, control flow to
-// that of spirv, and arithmetic by MLIR's patterns.
+// A kernel is rewritten in place: its ops to those of arith and scf with accesses of the spirv dialect, which MLIR's
+// patterns convert.
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
@@ -81,7 +81,6 @@ public:
     for (Operation *op : llvm::reverse(ops))
       op->erase();
     spellOut(func);
-    convertLoops(func);
     loc = func.getLoc();
     body.getTerminator()->erase();
     entry->getOperations().splice(entry->end(), body.getOperations());

@@ -176,9 +176,10 @@ kernel.func @integers(%x: !kernel.buffer<i32, global>) attributes {form = #kerne
 // CHECK-LABEL: spirv.func @turns()
 // CHECK: [[P:%.*]] = spirv.{{[SU]}}Convert {{.*}} : i64 to i32
 // CHECK: [[J:%.*]] = spirv.UMod [[P]], %{{.*}} : i32
-// CHECK: [[C:%.*]] = spirv.Variable : !spirv.ptr<i32, Function>
-// CHECK: spirv.SLessThan {{.*}} : i32
-// CHECK: [[I:%.*]] = spirv.Load "Function" [[C]] : i32
+// CHECK: spirv.mlir.loop
+// CHECK: ([[C:%.*]]: i32):
+// CHECK: spirv.SLessThan [[C]], %{{.*}} : i32
+// CHECK: ([[I:%.*]]: i32):
 // CHECK: [[S:%.*]] = spirv.IAdd {{.*}}, [[I]] : i32
 // CHECK: spirv.UMod [[S]], %{{.*}} : i32
 // CHECK-NOT: spirv.ISub
@@ -206,8 +207,7 @@ kernel.func @turns(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>}
 // CHECK-COUNT-4: spirv.Load "PushConstant" {{.*}} : i64
 // CHECK: [[Z:%.*]] = spirv.Load "PushConstant" {{.*}} : i64
 // CHECK: [[N:%.*]] = spirv.{{[SU]}}Convert [[Z]] : i64 to i32
-// CHECK: [[B:%.*]] = spirv.BitwiseOr [[N]], {{.*}} : i32
-// CHECK: [[F:%.*]] = spirv.Bitcast [[B]] : i32 to f32
+// CHECK: [[F:%.*]] = spirv.Bitcast [[N]] : i32 to f32
 // CHECK: spirv.FAdd {{.*}}, [[F]] {no_contraction} : f32
 kernel.func @zeros(%x: !f32) attributes {form = #kernel.form<lowered>} {
   %zero = arith.constant 0.0 : f32
@@ -320,6 +320,55 @@ kernel.func @denormals(%x: !f32, %y: !f32) attributes {form = #kernel.form<lower
     %floor = math.floor %opposite : f32
     %r = arith.select %either, %floor, %v : f32
     kernel.store %r, %ys[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// A loop's header has nothing but what the loop carries, and no block that goes back to it has control flow. The results
+// are those of the test, also where no trip is made.
+// CHECK-LABEL: spirv.func @trips()
+// CHECK: [[R:%.*]] = spirv.Variable : !spirv.ptr<f32, Function>
+// CHECK: spirv.mlir.loop {
+// CHECK-NEXT: spirv.Branch ^[[H:bb[0-9]+]](%{{.*}}, %{{.*}} : f32, i64)
+// CHECK-NEXT: ^[[H]]([[X:%.*]]: f32, {{%.*}}: i64):
+// CHECK-NEXT: spirv.Branch ^[[T:bb[0-9]+]]
+// CHECK-NEXT: ^[[T]]:
+// CHECK: spirv.mlir.selection
+// CHECK: [[S:%.*]] = spirv.Load "Function" {{.*}} : f32
+// CHECK: spirv.Store "Function" [[R]], [[S]] : f32
+// CHECK: spirv.BranchConditional
+// CHECK: spirv.mlir.loop
+// CHECK: spirv.mlir.merge
+// CHECK: spirv.Branch ^[[N:bb[0-9]+]]
+// CHECK-NEXT: ^[[N]]:
+// CHECK-NEXT: spirv.Branch ^[[H]](%{{.*}}, %{{.*}} : f32, i64)
+// CHECK: spirv.Load "Function" [[R]] : f32
+kernel.func @trips(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %w:2 = scf.while (%s = %v, %k = %c0) : (f32, index) -> (f32, index) {
+      %isLess = arith.cmpi slt, %k, %n : index
+      %t = scf.if %isLess -> f32 {
+        %u = arith.mulf %s, %v : f32
+        scf.yield %u : f32
+      } else {
+        scf.yield %s : f32
+      }
+      scf.condition(%isLess) %t, %k : f32, index
+    } do {
+    ^bb0(%s: f32, %k: index):
+      %t = scf.for %j = %c0 to %k step %c1 iter_args(%u = %s) -> f32 {
+        %p = arith.mulf %u, %s : f32
+        scf.yield %p : f32
+      }
+      %l = arith.addi %k, %c1 : index
+      scf.yield %t, %l : f32, index
+    }
+    kernel.store %w#0, %xs[%i] : f32, !kernel.view<1000xf32, global>
   }
   kernel.return
 }
