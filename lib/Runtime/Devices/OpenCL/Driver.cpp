@@ -78,9 +78,7 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
     found.refusal = "its facts cannot be read: " + Driver::statusOf(asker.code).message();
   // Before OpenCL 3.0 a device without f64 need not know the question.
   const bool hasDoubles = asker.number(deviceDoubles) != 0;
-  facts.dtypes = allDTypes();
-  if (!hasDoubles)
-    std::erase(facts.dtypes, DType::F64);
+  facts.dtypes = dtypesWith(/*has8Bits=*/true, /*has16Bits=*/true, hasDoubles);
   return found;
 }
 

@@ -22,6 +22,14 @@ BackendFacts runtime::backendFacts(std::string name, DeviceFacts facts) {
   return all;
 }
 
+std::vector<DType> runtime::dtypesWith(bool has8Bits, bool has16Bits, bool hasF64) {
+  std::vector<DType> all = allDTypes();
+  std::erase_if(all, [&](DType dtype) {
+    return byteSize(dtype) == 1 ? !has8Bits : byteSize(dtype) == 2 ? !has16Bits : dtype == DType::F64 && !hasF64;
+  });
+  return all;
+}
+
 std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (std::string_view part : parts)

@@ -436,7 +436,8 @@ private:
                          step.shape.threads,
                          step.sharedBytes,
                          std::span(slots).subspan(step.slot, step.numArguments),
-                         parameters.data() + step.parameter};
+                         parameters.data() + step.parameter,
+                         step.shape.isByGroup};
   }
   CopyCommand copyOf(const Step &step) const {
     return {slots[step.slot + 1].memory, slots[step.slot].memory, step.size};
