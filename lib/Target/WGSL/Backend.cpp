@@ -173,8 +173,6 @@ fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
 
 /// Buffers and what a workgroup shares are declared outside of a kernel, and buffers are bound in their order.
 const ThreadLanguage threads = {
-    .bufferParameter = nullptr,
-    .scalarParameter = nullptr,
     .groupBegin = R"(@compute @workgroup_size($n)
 fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) thread: u32) {
@@ -185,7 +183,6 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     .barrier = "workgroupBarrier();",
     .barrierOfAll = "workgroupBarrier();\n  storageBarrier();",
     .sharedArray = "var<workgroup> $v: array<$T, $n>;",
-    .scratchArray = nullptr,
     .isDeclaredOutside = true,
     // The words of `zyx_args` but for the first two.
     .mostScalars = 4 * 8 - 2,
