@@ -218,8 +218,8 @@ private:
   Value conjunction(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
   Value disjunction(Value x, Value y) { return b.createOrFold<arith::OrIOp>(loc, x, y); }
   Value negate(Value x) { return create<arith::XOrIOp>(x, arith::ConstantIntOp::create(b, loc, 1, 1).getResult()); }
-  /// By bits: languages let drivers compare floats as if there were no NaN, and naga 29 makes `x != x` a comparison that
-  /// no NaN passes.
+  /// By bits: languages let drivers compare floats as if there were no NaN, and naga 29 makes `x != x` a comparison
+  /// that no NaN passes.
   Value isNaN(Value x) {
     return icmp(CmpIPredicate::ugt, magnitude(x), constant(APFloat::getInf(semantics).bitcastToAPInt()));
   }

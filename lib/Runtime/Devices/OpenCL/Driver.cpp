@@ -87,12 +87,9 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
 Status Driver::statusOf(Code code) {
   if (code == 0)
     return Status::ok();
-  std::string text = nameOf(code, names);
-  if (code == codeNoMemoryForObject || code == codeOutOfHostMemory)
-    return Status::outOfMemory(std::move(text));
   // A queue is ours and valid, until the driver has given up its context.
-  const bool isLoss = code == codeDeviceGone || code == codeInvalidQueue;
-  return {isLoss ? ErrorCode::DeviceLost : ErrorCode::Internal, std::move(text)};
+  const bool isLost = code == codeDeviceGone || code == codeInvalidQueue;
+  return driverFailure(nameOf(code, names), code == codeNoMemoryForObject || code == codeOutOfHostMemory, isLost);
 }
 
 Status Driver::statusOfWait(Code code) {

@@ -37,6 +37,12 @@ std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
   return text;
 }
 
+Status runtime::driverFailure(std::string text, bool isShort, bool isLost) {
+  if (isShort)
+    return Status::outOfMemory(std::move(text));
+  return {isLost ? ErrorCode::DeviceLost : ErrorCode::Internal, std::move(text)};
+}
+
 Status runtime::cannot(std::string_view action, Status status) {
   if (status.isOk() || action.empty())
     return status;

@@ -75,17 +75,12 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
 }
 
 Status vulkan::check(vk::Result result, std::string_view action) {
-  const std::string text = vk::to_string(result);
-  switch (result) {
-  case vk::Result::eSuccess:
+  using enum vk::Result;
+  if (result == eSuccess)
     return Status::ok();
-  case vk::Result::eErrorOutOfDeviceMemory:
-  case vk::Result::eErrorOutOfHostMemory:
-  case vk::Result::eErrorTooManyObjects:
-    return cannot(action, Status::outOfMemory(text));
-  default:
-    return cannot(action, {result == vk::Result::eErrorDeviceLost ? ErrorCode::DeviceLost : ErrorCode::Internal, text});
-  }
+  const bool isShort =
+      result == eErrorOutOfDeviceMemory || result == eErrorOutOfHostMemory || result == eErrorTooManyObjects;
+  return cannot(action, driverFailure(vk::to_string(result), isShort, result == eErrorDeviceLost));
 }
 
 Result<const Driver *> Driver::open() {

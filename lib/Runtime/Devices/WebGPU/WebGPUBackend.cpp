@@ -275,9 +275,9 @@ private:
   Status popScope() {
     const auto popped = ask<WGPUPopErrorScopeCallbackInfo>(
         [&](auto callback) { return driver.DevicePopErrorScope(device.get(), callback); });
-    return popped->value <= WGPUErrorType_NoError       ? Status::ok()
-           : popped->value == WGPUErrorType_OutOfMemory ? Status::outOfMemory(popped->text)
-                                                        : Status::internal(popped->text);
+    return popped->value <= WGPUErrorType_NoError
+               ? Status::ok()
+               : driverFailure(popped->text, popped->value == WGPUErrorType_OutOfMemory, /*isLost=*/false);
   }
   Status checkLost() const {
     const std::lock_guard lock(lostMutex);
