@@ -20,6 +20,7 @@
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
@@ -39,10 +40,32 @@ constexpr unsigned mostPushed = 16;
 /// Threads of a workgroup whose programs are threads.
 constexpr int64_t threadsOfLocalSize = 64;
 
+/// Whether signs of zeros, infinities and NaN may not be left to the driver. They may where floats are only moved,
+/// widened, multiplied and added up, of finite constants: a machine's products and sums have them right, and nobody
+/// asks for them. A driver that is to keep them need not make one op of a product and a sum: NVIDIA's does not. What is
+/// rounded to a small float is told from NaN before.
+bool needsSpecials(FuncOp func) {
+  const auto walked = func.walk([](Operation *op) {
+    const auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+        (llvm::none_of(op->getOperandTypes(), isFloat) && llvm::none_of(op->getResultTypes(), isFloat)))
+      return WalkResult::advance();
+    FloatAttr number;
+    const bool isLeft =
+        matchPattern(op, m_Constant(&number))
+            ? number.getValue().isFinite()
+            : isa<arith::AddFOp, arith::MulFOp, math::FmaOp, arith::ExtFOp, arith::SIToFPOp, arith::UIToFPOp>(op) &&
+                  !isSmallFloat(op->getResult(0).getType());
+    return isLeft ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return walked.wasInterrupted();
+}
+
 class KernelConversion {
 public:
-  KernelConversion(spirv::ModuleOp module, FuncOp func, Capabilities &needed)
-      : module(module), func(func), needed(needed), b(module.getContext()), loc(func.getLoc()) {}
+  KernelConversion(spirv::ModuleOp module, FuncOp func, bool keepsSpecials, Capabilities &needed)
+      : module(module), func(func), keepsSpecials(keepsSpecials), needed(needed), b(module.getContext()),
+        loc(func.getLoc()) {}
 
   /// `zero` is an argument of the kernel that a launch gives; null where there is none. `mostPrivateBytes` is what a
   /// thread may have on its own.
@@ -310,15 +333,20 @@ private:
     mode(ExecutionMode::LocalSize, {static_cast<int32_t>(localSize()), 1, 1});
     // Drivers may drop signs of zeros, infinities and NaN where nobody forbids it, and convert in another direction.
     for (int32_t width : {32, 64})
-      if (width == 32 || needed.count(Capability::Float64))
-        for (auto what : {ExecutionMode::SignedZeroInfNanPreserve, ExecutionMode::RoundingModeRTE})
-          mode(what, width);
+      if (width == 32 || needed.count(Capability::Float64)) {
+        if (width == 64 || keepsSpecials) {
+          mode(ExecutionMode::SignedZeroInfNanPreserve, width);
+          needed.insert(Capability::SignedZeroInfNanPreserve);
+        }
+        mode(ExecutionMode::RoundingModeRTE, width);
+      }
     // Not every device keeps denormals: the runtime asks those that do.
     mode(ExecutionMode::DenormPreserve, 32);
   }
 
   spirv::ModuleOp module;
   FuncOp func;
+  const bool keepsSpecials;
   /// What the device must have for all kernels up to this one.
   Capabilities &needed;
   spirv::FuncOp made;
@@ -345,17 +373,19 @@ Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernel
   OwningOpRef<spirv::ModuleOp> made = spirv::ModuleOp::create(
       builder, kernels.getLoc(), spirv::AddressingModel::PhysicalStorageBuffer64, spirv::MemoryModel::Vulkan);
   using enum Capability;
-  Capabilities needed = {Shader, Int64, PhysicalStorageBufferAddresses, VulkanMemoryModel, DenormPreserve,
-                         SignedZeroInfNanPreserve, RoundingModeRTE};
+  Capabilities needed = {Shader,         Int64,          PhysicalStorageBufferAddresses, VulkanMemoryModel,
+                         DenormPreserve, RoundingModeRTE};
   for (FuncOp each : kernels.getOps<FuncOp>()) {
     if (each.getExternal())
       continue;
     CrashNote note(each);
     const OwningOpRef<FuncOp> func = each.clone();
+    const bool keepsSpecials = needsSpecials(*func);
     Value zero = hideZeros(*func);
     if (failed(lowerFloats(*func)))
       return refuseOp(*func, "has an op of small floats that is rounded twice");
-    ZYX_RETURN_IF_ERROR(KernelConversion(*made, *func, needed).convert(zero, machine->memory.privateBytes));
+    ZYX_RETURN_IF_ERROR(
+        KernelConversion(*made, *func, keepsSpecials, needed).convert(zero, machine->memory.privateBytes));
   }
   (*made)->setAttr(spirv::ModuleOp::getVCETripleAttrName(),
                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5, llvm::to_vector(needed), {}, context));

@@ -45,11 +45,64 @@ kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} 
   kernel.return
 }
 
-// Small floats are bits, computed with in float and rounded after every op.
+// Who is to keep signs of zeros, infinities and NaN need not make one op of a product and a sum: kernels that only move,
+// widen, multiply and add up floats do not ask for that, but for f64.
+// CHECK-LABEL: spirv.func @products()
+// CHECK: spirv.FMul
+// CHECK: spirv.ExecutionMode @products "LocalSize", 64, 1, 1
+// CHECK-NEXT: spirv.ExecutionMode @products "RoundingModeRTE", 32
+// CHECK-NEXT: spirv.ExecutionMode @products "DenormPreserve", 32
+kernel.func @products(%x: !f16, %y: !f32) attributes {form = #kernel.form<lowered>} {
+  %two = arith.constant 2.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %xs = kernel.view %x map #all : !f16 -> !kernel.view<1000xf16, global>
+  %ys = kernel.view %y map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %h = kernel.load %xs[%i] : !kernel.view<1000xf16, global> -> f16
+    %a = arith.extf %h : f16 to f32
+    %b = kernel.load %ys[%i] : !kernel.view<1000xf32, global> -> f32
+    %p = arith.mulf %a, %two : f32
+    %s = math.fma %p, %b, %zero : f32
+    kernel.store %s, %ys[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// A difference may be of two infinities, and a driver could take it for 0.
+// CHECK-LABEL: spirv.func @differences()
+// CHECK: spirv.ExecutionMode @differences "SignedZeroInfNanPreserve", 32
+// CHECK-NEXT: spirv.ExecutionMode @differences "RoundingModeRTE", 32
+kernel.func @differences(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %d = arith.subf %v, %v : f32
+    kernel.store %d, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// So could one with an infinite constant.
+// CHECK-LABEL: spirv.func @infinite()
+// CHECK: spirv.ExecutionMode @infinite "SignedZeroInfNanPreserve", 32
+kernel.func @infinite(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %inf = arith.constant 0x7F800000 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %s = arith.addf %v, %inf : f32
+    kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// Small floats are bits, computed with in float and rounded after every op. Before it is rounded, a number is told from
+// NaN.
 // CHECK-LABEL: spirv.func @halves()
 // CHECK: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
 // CHECK: spirv.FAdd {{.*}} {no_contraction} : f32
 // CHECK: spirv.Store "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
+// CHECK: spirv.ExecutionMode @halves "SignedZeroInfNanPreserve", 32
 kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered>} {
   %one = arith.constant 1.0 : f16
   %xs = kernel.view %x[%n] map #rows : !f16 -> !kernel.view<?x64xf16, global>
