@@ -315,6 +315,9 @@ void wgpuComputePipelineRelease(WGPUComputePipeline pipeline) { release(pipeline
 WGPUBindGroup wgpuDeviceCreateBindGroup(WGPUDevice, const WGPUBindGroupDescriptor *info) {
   WGPUBindGroup group = made(new WGPUBindGroupImpl, __func__, fake.bindGroups);
   group->entries.assign(info->entries, info->entries + info->entryCount);
+  for (const WGPUBindGroupEntry &entry : group->entries)
+    if (entry.offset % 64 != 0)
+      raise(WGPUErrorType_Validation, "offset " + std::to_string(entry.offset) + " is no multiple of 64");
   return group;
 }
 void wgpuBindGroupRelease(WGPUBindGroup group) { release(group, fake.bindGroups); }

@@ -36,23 +36,33 @@ public:
   /// The same as `predicate` says; null where the comparison of floats says so, too.
   Value compare(CmpFPredicate predicate, Value x, Value y) {
     using enum CmpFPredicate;
-    // A denormal beside a normal number is as 0 is beside it, and NaN is found without a denormal.
-    if (x == y || isNormal(x) || isNormal(y))
-      return {};
+    const bool isBesideNormal = isNormal(x) || isNormal(y);
     switch (predicate) {
+    case ORD:
+      return negate(isEitherNaN(x, y));
+    case UNO:
+      return isEitherNaN(x, y);
     case OEQ:
     case UEQ:
     case ONE:
     case UNE: {
-      Value isOther = icmp(CmpIPredicate::ne, order(x), order(y));
+      // No other bits are equal to a normal number.
+      Value isOther =
+          isBesideNormal ? icmp(CmpIPredicate::ne, bits(x), bits(y)) : icmp(CmpIPredicate::ne, order(x), order(y));
       if (predicate == UNE || predicate == OEQ) {
-        Value differs = disjunction(isOther, isNaN(x));
+        Value differs = isBesideNormal ? isOther : disjunction(isOther, isNaN(x));
         return predicate == UNE ? differs : negate(differs);
       }
-      Value isOrdered = negate(disjunction(isNaN(x), isNaN(y)));
-      Value differs = conjunction(isOther, isOrdered);
+      Value differs = conjunction(isOther, negate(isEitherNaN(x, y)));
       return predicate == ONE ? differs : negate(differs);
     }
+    default:
+      break;
+    }
+    // A denormal beside a normal number is as 0 is beside it.
+    if (isBesideNormal)
+      return {};
+    switch (predicate) {
     case OLT:
       return isBelow(CmpIPredicate::slt, x, y);
     case OLE:
@@ -90,7 +100,7 @@ public:
     if (width == 64) {
       Value isFirst = icmp(isMaximum ? CmpIPredicate::sgt : CmpIPredicate::slt, mirror(bits(x)), mirror(bits(y)));
       Value sum = bits(create<arith::AddFOp>(x, y)), result = create<arith::SelectOp>(isFirst, bits(x), bits(y));
-      return floats(create<arith::SelectOp>(disjunction(isNaN(x), isNaN(y)), sum, result));
+      return floats(create<arith::SelectOp>(isEitherNaN(x, y), sum, result));
     }
     auto rank = [&](Value value) {
       Value known = ranks.lookup(value);
@@ -208,7 +218,12 @@ private:
   Value conjunction(Value x, Value y) { return b.createOrFold<arith::AndIOp>(loc, x, y); }
   Value disjunction(Value x, Value y) { return b.createOrFold<arith::OrIOp>(loc, x, y); }
   Value negate(Value x) { return create<arith::XOrIOp>(x, arith::ConstantIntOp::create(b, loc, 1, 1).getResult()); }
-  Value isNaN(Value x) { return create<arith::CmpFOp>(CmpFPredicate::UNE, x, x); }
+  /// By bits: languages let drivers compare floats as if there were no NaN, and naga 29 makes `x != x` a comparison
+  /// that no NaN passes.
+  Value isNaN(Value x) {
+    return icmp(CmpIPredicate::ugt, magnitude(x), constant(APFloat::getInf(semantics).bitcastToAPInt()));
+  }
+  Value isEitherNaN(Value x, Value y) { return disjunction(isNaN(x), isNaN(y)); }
   Value magnitude(Value x) { return create<arith::AndIOp>(bits(x), constant(APInt::getSignedMaxValue(width))); }
   Value withSign(Value number, Value of) {
     Value sign = create<arith::AndIOp>(bits(of), constant(APInt::getSignMask(width)));
@@ -222,7 +237,8 @@ private:
   }
   static bool isNormal(Value x) {
     FloatAttr number;
-    return matchPattern(x, m_Constant(&number)) && !number.getValue().isZero() && !number.getValue().isDenormal();
+    return matchPattern(x, m_Constant(&number)) && !number.getValue().isZero() && !number.getValue().isDenormal() &&
+           !number.getValue().isNaN();
   }
 
   /// An integer that is as large beside others as the number is; both zeros are 0.

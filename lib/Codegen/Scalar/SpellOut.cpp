@@ -52,7 +52,6 @@ public:
         .Case([&](arith::MinSIOp) { return least<arith::OrIOp>(CmpIPredicate::slt); })
         .Case([&](arith::MaxSIOp) { return least<arith::AndIOp>(CmpIPredicate::sgt); })
         .Case([&](arith::CmpIOp each) { return compare(each.getPredicate()); })
-        .Case([&](arith::CmpFOp each) { return compare(each.getPredicate()); })
         .Case([&](arith::SIToFPOp) { return isBool() ? fromInteger<arith::SIToFPOp, arith::ExtSIOp>() : Value(); })
         .Case([&](arith::UIToFPOp) { return isBool() ? fromInteger<arith::UIToFPOp, arith::ExtUIOp>() : Value(); })
         .Case<arith::FPToSIOp, arith::FPToUIOp>([&](Operation *) { return toInteger(x(0)); })
@@ -122,13 +121,6 @@ private:
                                             : make<arith::ExtUIOp>(b.getI32Type(), value);
     };
     return icmp(predicate, wide(x(0)), wide(x(1)));
-  }
-  Value compare(CmpFPredicate predicate) {
-    if (predicate == CmpFPredicate::ORD)
-      return make<arith::AndIOp>(fcmp(CmpFPredicate::OEQ, x(0), x(0)), fcmp(CmpFPredicate::OEQ, x(1), x(1)));
-    if (predicate == CmpFPredicate::UNO)
-      return make<arith::OrIOp>(fcmp(CmpFPredicate::UNE, x(0), x(0)), fcmp(CmpFPredicate::UNE, x(1), x(1)));
-    return {};
   }
   template <typename Op, typename Extend> Value fromInteger() {
     return make<Op>(op->getResult(0).getType(), make<Extend>(b.getI32Type(), x(0)));

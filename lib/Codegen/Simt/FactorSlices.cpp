@@ -4,7 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "FactorSlices.h"
 
-#include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/TargetInfo.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -101,7 +101,7 @@ void FactorSlices::chooseReads() {
   readAxis = d->t.contiguousAxis(factor, axis, d->k).value_or(axisOfRuns());
   readLanes = lanesAtOnce();
   // Products read slices by vectors across the contraction. What is read along it becomes such by reads one by one.
-  if (readAxis != d->k || readLanes == 1 || d->byWarps || !target::hasTypedMemory(d->t.machine))
+  if (readAxis != d->k || readLanes == 1 || d->byWarps || !d->t.machine.memory.isTyped)
     return;
   int64_t count = d->t.machine.lanes(d->element.getIntOrFloatBitWidth() / 8);
   while (!isWhole(count) || brought % count != 0 || d->step * brought / count < d->t.threads) {

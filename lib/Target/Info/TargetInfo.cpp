@@ -502,6 +502,7 @@ TargetInfo webGPU() {
   info.arithmetic.isFmaExact = false;
   info.name = info.device = "webgpu";
   info.simt.maxBuffers = 8;
+  info.memory.isTyped = true;
   // All variables of a function together.
   info.memory.stackBytes = 8 << 10;
   return info;
@@ -594,8 +595,10 @@ std::string TargetInfo::featureString() const {
 
 std::string TargetInfo::cacheKey() const {
   std::string text;
+  // What came later, and a machine has not, leaves its kernels' names as they were.
+  const void *const leftOut = memory.isTyped ? nullptr : &memory.isTyped;
   forEachField(*this, [&](const char *, const char *fieldName, const auto &field) {
-    if (static_cast<const void *>(&field) != &name)
+    if (static_cast<const void *>(&field) != &name && static_cast<const void *>(&field) != leftOut)
       text += std::string(fieldName) + '=' + textOf(field) + ';';
   });
   return text;

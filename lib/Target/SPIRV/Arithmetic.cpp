@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// Arithmetic, branches and lanes of vectors, as the spirv dialect has them: by MLIR's patterns, and by ours where those
-// lack something.
+// Arithmetic, control flow and lanes of vectors, as the spirv dialect has them: by MLIR's patterns, and by ours where
+// those lack something.
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
@@ -15,11 +15,12 @@
 #include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
 #include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace zyx;
@@ -60,6 +61,18 @@ static Value convert(OpBuilder &b, Operation *op, Contracted &contracted) {
   return {};
 }
 
+/// MLIR's loops test in their header, and their body is the continue block. Drivers want no control flow in either:
+/// each gets a block of its own.
+static void splitBlocks(spirv::LoopOp loop) {
+  Block *const header = loop.getHeaderBlock(), *const body = loop.getContinueBlock();
+  OpBuilder b(loop);
+  for (auto [block, first] : {std::pair(header, header->begin()), std::pair(body, std::prev(body->end()))}) {
+    Block *const rest = block->splitBlock(first);
+    b.setInsertionPointToEnd(block);
+    spirv::BranchOp::create(b, loop.getLoc(), rest);
+  }
+}
+
 /// Refuses an op that is none of SPIR-V.
 static Status checkOp(Operation *op) {
   for (Type type : op->getResultTypes())
@@ -69,8 +82,12 @@ static Status checkOp(Operation *op) {
 }
 
 Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed) {
+  // Of loops with a counter MLIR's patterns forget the results where no trip is made. Dead ops go, too.
+  PassManager loops(kernel.getContext(), kernel->getName().getStringRef());
+  loops.enableVerifier(false);
+  loops.addPass(createForToWhileLoopPass());
+  (void)loops.run(kernel);
   IRRewriter rewriter(kernel);
-  (void)runRegionDCE(rewriter, kernel->getRegions());
   Contracted contracted;
   kernel.walk([&](Operation *op) {
     rewriter.setInsertionPoint(op);
@@ -100,6 +117,7 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
   ConversionConfig config;
   config.foldingMode = DialectConversionFoldingMode::Never;
   (void)applyPartialConversion(kernel, target, std::move(patterns), config);
+  kernel.walk(splitBlocks);
   Status status;
   kernel.walk([&](Operation *op) {
     // No driver may make one op of two such: results would differ from those of other devices.

@@ -2,8 +2,8 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// A kernel is rewritten in place: its ops to those of arith and scf with accesses of the spirv dialect, control flow to
-// that of spirv, and arithmetic by MLIR's patterns.
+// A kernel is rewritten in place: its ops to those of arith and scf with accesses of the spirv dialect, which MLIR's
+// patterns convert.
 //===----------------------------------------------------------------------===//
 #include "KernelConversion.h"
 
@@ -20,9 +20,8 @@
 #include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
 #include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace zyx;
@@ -41,10 +40,32 @@ constexpr unsigned mostPushed = 16;
 /// Threads of a workgroup whose programs are threads.
 constexpr int64_t threadsOfLocalSize = 64;
 
+/// Whether signs of zeros, infinities and NaN may not be left to the driver. They may where floats are only moved,
+/// widened, multiplied and added up, of finite constants: a machine's products and sums have them right, and nobody
+/// asks for them. A driver that is to keep them need not make one op of a product and a sum: NVIDIA's does not. What is
+/// rounded to a small float is told from NaN before.
+bool needsSpecials(FuncOp func) {
+  const auto walked = func.walk([](Operation *op) {
+    const auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
+    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+        (llvm::none_of(op->getOperandTypes(), isFloat) && llvm::none_of(op->getResultTypes(), isFloat)))
+      return WalkResult::advance();
+    FloatAttr number;
+    const bool isLeft =
+        matchPattern(op, m_Constant(&number))
+            ? number.getValue().isFinite()
+            : isa<arith::AddFOp, arith::MulFOp, math::FmaOp, arith::ExtFOp, arith::SIToFPOp, arith::UIToFPOp>(op) &&
+                  !isSmallFloat(op->getResult(0).getType());
+    return isLeft ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return walked.wasInterrupted();
+}
+
 class KernelConversion {
 public:
-  KernelConversion(spirv::ModuleOp module, FuncOp func, Capabilities &needed)
-      : module(module), func(func), needed(needed), b(module.getContext()), loc(func.getLoc()) {}
+  KernelConversion(spirv::ModuleOp module, FuncOp func, bool keepsSpecials, Capabilities &needed)
+      : module(module), func(func), keepsSpecials(keepsSpecials), needed(needed), b(module.getContext()),
+        loc(func.getLoc()) {}
 
   /// `zero` is an argument of the kernel that a launch gives; null where there is none. `mostPrivateBytes` is what a
   /// thread may have on its own.
@@ -53,6 +74,12 @@ public:
     IRRewriter rewriter(b);
     (void)runRegionDCE(rewriter, func->getRegions());
     ZYX_ASSIGN_OR_RETURN(use, findThreadUse(func, "SPIR-V", mostPrivateBytes));
+    func.walk([](AllocOp alloc) {
+      const int64_t lanes = arrayLanesOf(alloc);
+      for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+        if (accessLanesOf(user) > lanes)
+          takeApart(user, lanes);
+    });
     SmallVector<Operation *> ops;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op != func && isa<KernelDialect>(op->getDialect()) && !isa<kernel::YieldOp, kernel::ReturnOp>(op))
@@ -77,7 +104,6 @@ public:
     for (Operation *op : llvm::reverse(ops))
       op->erase();
     spellOut(func);
-    convertLoops(func);
     loc = func.getLoc();
     body.getTerminator()->erase();
     entry->getOperations().splice(entry->end(), body.getOperations());
@@ -187,35 +213,13 @@ private:
     return into;
   }
 
-  /// Lanes of vectors that lie in such an array: of its accesses the shortest.
+  /// Lanes of vectors that lie in such an array: of its accesses the shortest, of which longer ones consist.
   static int64_t arrayLanesOf(AllocOp alloc) {
     int64_t least = 1;
-    for (Operation *user : alloc->getUsers()) {
-      auto store = dyn_cast<StoreOp>(user);
-      const int64_t lanes = lanesOf(store ? store.getValue().getType() : user->getResult(0).getType());
-      if (lanes != 1)
+    for (Operation *user : alloc->getUsers())
+      if (const int64_t lanes = accessLanesOf(user); lanes != 1)
         least = least == 1 ? lanes : std::min(least, lanes);
-    }
     return least;
-  }
-
-  /// A multiple of `by`, divided; by its terms where each is one, so that a driver sees sums behind one base.
-  Value quotient(Value of, int64_t by) {
-    Value found = quotientOfTerms(of, by);
-    return found ? found : make<arith::DivUIOp>(resize(of, 32), number(by, 32));
-  }
-  Value quotientOfTerms(Value of, int64_t by) {
-    if (auto wide = of.getDefiningOp<arith::ExtUIOp>(); wide && wide.getIn().getType().isInteger(32))
-      of = wide.getIn();
-    if (const std::optional<int64_t> constant = getConstantIntValue(of))
-      return *constant % by == 0 ? number(*constant / by, 32) : Value();
-    if (auto product = of.getDefiningOp<arith::MulIOp>())
-      if (Value factor = quotientOfTerms(product.getRhs(), by))
-        return make<arith::MulIOp>(resize(product.getLhs(), 32), factor);
-    auto sum = of.getDefiningOp<arith::AddIOp>();
-    Value left = sum ? quotientOfTerms(sum.getLhs(), by) : Value();
-    Value right = left ? quotientOfTerms(sum.getRhs(), by) : Value();
-    return right ? make<arith::AddIOp>(left, right) : Value();
   }
 
   /// Of one element, or of a vector of them. No array has so many elements that 32 bits do not count them.
@@ -228,37 +232,29 @@ private:
           make<arith::AddIOp>(place.base, bytes));
     }
     if (lanes == place.arrayLanes)
-      return spirv::AccessChainOp::create(b, loc, place.base, ValueRange{quotient(at, lanes)});
+      return spirv::AccessChainOp::create(b, loc, place.base, vectorPlaceOf(b, loc, at, lanes, b.getI32Type()));
     at = resize(at, 32);
     Value count = number(place.arrayLanes, 32);
     Value vector = make<arith::DivUIOp>(at, count), lane = make<arith::RemUIOp>(at, count);
     return spirv::AccessChainOp::create(b, loc, place.base, ValueRange{vector, lane});
   }
 
-  /// Calls for each vector that an access consists of, with its memory operands: accesses by address say their
-  /// alignment; memory that other threads of the workgroup read is NonPrivatePointer.
-  template <typename F> void forEachPiece(const Place &place, Value at, int64_t lanes, F &&access) {
+  /// The memory operands of an access: accesses by address say their alignment; memory that other threads of the
+  /// workgroup read is NonPrivatePointer.
+  std::pair<spirv::MemoryAccessAttr, IntegerAttr> operandsOf(const Place &place, int64_t lanes) {
     const auto kind = (place.isAddress ? MemoryAccess::Aligned : MemoryAccess::None) |
                       (place.isNonPrivate ? MemoryAccess::NonPrivatePointer : MemoryAccess::None);
-    const auto attribute = kind == MemoryAccess::None ? nullptr : spirv::MemoryAccessAttr::get(b.getContext(), kind);
-    const int64_t each = place.isAddress ? lanes : std::min(lanes, place.arrayLanes);
-    const auto alignment = place.isAddress ? b.getI32IntegerAttr(int32_t(each * bytesOfElement(place))) : nullptr;
-    for (int64_t lane = 0; lane < lanes; lane += each)
-      access(pointer(place, lane == 0 ? at : make<arith::AddIOp>(at, number(lane)), each), attribute, alignment,
-             llvm::to_vector(llvm::seq(lane, lane + each)));
+    return {kind == MemoryAccess::None ? nullptr : spirv::MemoryAccessAttr::get(b.getContext(), kind),
+            place.isAddress ? b.getI32IntegerAttr(int32_t(lanes * bytesOfElement(place))) : nullptr};
   }
 
   /// A bool is a byte.
   Value read(const Place &place, Value at, int64_t lanes = 1) {
-    SmallVector<Value> pieces;
-    forEachPiece(place, at, lanes, [&](Value from, auto access, auto alignment, const auto &) {
-      pieces.push_back(spirv::LoadOp::create(b, loc, from, access, alignment));
-    });
-    if (pieces.size() != 1)
-      return spirv::CompositeConstructOp::create(b, loc, lanesType(memoryType(place.element), lanes), pieces);
+    const auto [access, alignment] = operandsOf(place, lanes);
+    Value value = spirv::LoadOp::create(b, loc, pointer(place, at, lanes), access, alignment);
     return place.element.isInteger(1)
-               ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, pieces[0], number(0, byteBits))
-               : pieces[0];
+               ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, number(0, byteBits))
+               : value;
   }
 
   /// Reads only where the mask is set.
@@ -287,11 +283,8 @@ private:
     const int64_t lanes = lanesOf(value.getType());
     if (place.element.isInteger(1))
       value = arith::ExtUIOp::create(b, loc, b.getI8Type(), value);
-    forEachPiece(place, store.getIndices().front(), lanes, [&](Value to, auto access, auto alignment, const auto &own) {
-      const bool isWhole = static_cast<int64_t>(own.size()) == lanes;
-      Value piece = isWhole ? value : vector::ShuffleOp::create(b, loc, value, value, own).getResult();
-      spirv::StoreOp::create(b, loc, to, piece, access, alignment);
-    });
+    const auto [access, alignment] = operandsOf(place, lanes);
+    spirv::StoreOp::create(b, loc, pointer(place, store.getIndices().front(), lanes), value, access, alignment);
   }
 
   void convert(ViewOp view) { places[view] = Place(places.at(view.getBuffer())); }
@@ -340,15 +333,20 @@ private:
     mode(ExecutionMode::LocalSize, {static_cast<int32_t>(localSize()), 1, 1});
     // Drivers may drop signs of zeros, infinities and NaN where nobody forbids it, and convert in another direction.
     for (int32_t width : {32, 64})
-      if (width == 32 || needed.count(Capability::Float64))
-        for (auto what : {ExecutionMode::SignedZeroInfNanPreserve, ExecutionMode::RoundingModeRTE})
-          mode(what, width);
+      if (width == 32 || needed.count(Capability::Float64)) {
+        if (width == 64 || keepsSpecials) {
+          mode(ExecutionMode::SignedZeroInfNanPreserve, width);
+          needed.insert(Capability::SignedZeroInfNanPreserve);
+        }
+        mode(ExecutionMode::RoundingModeRTE, width);
+      }
     // Not every device keeps denormals: the runtime asks those that do.
     mode(ExecutionMode::DenormPreserve, 32);
   }
 
   spirv::ModuleOp module;
   FuncOp func;
+  const bool keepsSpecials;
   /// What the device must have for all kernels up to this one.
   Capabilities &needed;
   spirv::FuncOp made;
@@ -374,22 +372,20 @@ Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernel
   OpBuilder builder(context);
   OwningOpRef<spirv::ModuleOp> made = spirv::ModuleOp::create(
       builder, kernels.getLoc(), spirv::AddressingModel::PhysicalStorageBuffer64, spirv::MemoryModel::Vulkan);
-  Capabilities needed = {Capability::Shader,
-                         Capability::Int64,
-                         Capability::PhysicalStorageBufferAddresses,
-                         Capability::VulkanMemoryModel,
-                         Capability::DenormPreserve,
-                         Capability::SignedZeroInfNanPreserve,
-                         Capability::RoundingModeRTE};
+  using enum Capability;
+  Capabilities needed = {Shader,         Int64,          PhysicalStorageBufferAddresses, VulkanMemoryModel,
+                         DenormPreserve, RoundingModeRTE};
   for (FuncOp each : kernels.getOps<FuncOp>()) {
     if (each.getExternal())
       continue;
     CrashNote note(each);
     const OwningOpRef<FuncOp> func = each.clone();
+    const bool keepsSpecials = needsSpecials(*func);
     Value zero = hideZeros(*func);
     if (failed(lowerFloats(*func)))
       return refuseOp(*func, "has an op of small floats that is rounded twice");
-    ZYX_RETURN_IF_ERROR(KernelConversion(*made, *func, needed).convert(zero, machine->memory.privateBytes));
+    ZYX_RETURN_IF_ERROR(
+        KernelConversion(*made, *func, keepsSpecials, needed).convert(zero, machine->memory.privateBytes));
   }
   (*made)->setAttr(spirv::ModuleOp::getVCETripleAttrName(),
                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5, llvm::to_vector(needed), {}, context));

@@ -22,11 +22,8 @@ using Capabilities = std::set<mlir::spirv::Capability>;
 /// docs/device-vulkan.md says how one is called. -zyx-kernel-scalarize has left scalars, and views of one dimension.
 Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
 
-/// Loops of the scf dialect as those of spirv. What they carry lies in variables of the function.
-void convertLoops(mlir::Operation *kernel);
-
-/// Arithmetic and branches of a kernel whose loops are those of spirv. What has no form in SPIR-V is refused by name;
-/// what not every device has is added to what is needed.
+/// Arithmetic and control flow of a kernel. What has no form in SPIR-V is refused by name; what not every device has is
+/// added to what is needed.
 Status convertArithmetic(mlir::spirv::FuncOp kernel, Capabilities &needed);
 
 /// The words of a module. An internal error where it is not valid.

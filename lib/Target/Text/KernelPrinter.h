@@ -29,11 +29,6 @@ struct Hole {
 /// The text with its holes filled.
 std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
 
-/// Takes the accesses of vectors apart but to memory of which all are such: of 32 bits each, and of as many lanes.
-void keepWholeVectors(kernel::FuncOp func);
-/// Lanes of the vectors that a buffer or an array consists of, which `keepWholeVectors` has left.
-int64_t memoryLanesOf(mlir::Value memory);
-
 /// The walk over one kernel, of which -zyx-kernel-scalarize has left scalars, vectors that the language has, and views
 /// of one dimension: structure in Printer.cpp, memory and values in PrintValues.cpp.
 class KernelPrinter {
@@ -116,7 +111,7 @@ private:
   }
   /// Lanes of the vectors that memory consists of.
   int64_t vectorsOf(mlir::Value memory) const {
-    return lang.vectors && lang.vectors->isOfMemory ? memoryLanesOf(memory) : 1;
+    return lang.vectors && lang.vectors->isOfMemory ? kernel::memoryLanesOf(memory) : 1;
   }
   std::string notKept(Element element);
   std::string integer(Element element, uint64_t value);

@@ -435,6 +435,12 @@ static bool isRegrouped(Operation *op, Value operand) {
   return !isa<arith::SelectOp, arith::BitcastOp>(op) && !(isa<math::FmaOp>(op) && isa<math::FmaOp>(first));
 }
 
+/// Whether such a driver knows the difference or the quotient, as if there were no infinity: one operand is hidden.
+static bool cancels(Operation *op) {
+  return isa<arith::SubFOp, arith::DivFOp>(op) && op->getOperand(0) == op->getOperand(1) &&
+         op->getOperand(0).getType().isF32();
+}
+
 Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   if (isa<arith::MulUIExtendedOp, arith::MulSIExtendedOp>(op))
     return extendedOf(op);
@@ -455,7 +461,8 @@ Result<KernelPrinter::Texts> KernelPrinter::textsOf(Operation *op) {
   ZYX_ASSIGN_OR_RETURN(const OpText *entry, textOf(op, computed));
   SmallVector<string> operands;
   for (Value value : op->getOperands()) {
-    operands.push_back(lang.opaque && isRegrouped(op, value) ? expand(lang.opaque, {{'0', name(value)}}) : name(value));
+    const bool isHidden = lang.opaque && (cancels(op) ? operands.size() == 1 : isRegrouped(op, value));
+    operands.push_back(isHidden ? expand(lang.opaque, {{'0', name(value)}}) : name(value));
     if (widened) {
       ZYX_ASSIGN_OR_RETURN(operands.back(), extended(op, operand, operands.back()));
     }

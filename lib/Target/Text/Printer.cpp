@@ -320,12 +320,12 @@ Result<std::string> printKernels(ModuleOp module, const Language &language) {
       if (failed(lowerFloats(func)))
         return refuseOp(func, "has an op of small floats that is rounded twice");
       spellOut(func);
+      if (language.vectors && language.vectors->isOfMemory)
+        keepWholeVectors(func);
       IRRewriter rewriter(func);
       DominanceInfo dominance(func);
       eliminateCommonSubExpressions(rewriter, dominance, func);
     }
-    if (language.vectors && language.vectors->isOfMemory)
-      keepWholeVectors(func);
     KernelPrinter printer(language, machine ? machine->memory.stackBytes : unknownStackBytes);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;

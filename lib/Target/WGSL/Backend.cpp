@@ -19,7 +19,6 @@ namespace {
 constexpr Elements boolean = just(Element::Bool), i32 = just(Element::I32), i64 = just(Element::I64),
                    words = narrowInts | i32, f32 = just(Element::F32);
 
-// NaN is computed by bits, of which `x != x` is left: naga 29 makes it a comparison that no NaN passes.
 constexpr OpText ops[] = {
     {"arith.addi", words, "($0 + $1)"},
     {"arith.subi", words, "($0 - $1)"},
@@ -78,8 +77,6 @@ constexpr OpText ops[] = {
     {"arith.sitofp", i64,
      "bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if($0, $0.y))) | ($0.y & 0x80000000u))"},
     {"arith.uitofp", i64, "zyx_u64_to_f32($0)"},
-    {"arith.cmpf oeq", f32, "(!zyx_nan($0) && $0 == $1)"},
-    {"arith.cmpf une", f32, "(zyx_nan($0) || !($0 == $1))"},
     {"math.roundeven", f32, "round($0)"},
     {"math.exp2", f32, "exp2($0)"},
 };
@@ -91,10 +88,6 @@ constexpr Helper helpers[] = {
 // It might regroup sums and contract products, too; Mesa takes (x + y) - y for x.
 fn zyx_f32(bits: u32) -> f32 {
   return bitcast<f32>(bits ^ zyx_args[0].y);
-}
-)"},
-    {"zyx_nan(", R"(fn zyx_nan(x: f32) -> bool {
-  return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 )"},
     {"zyx_mulhu(", R"(fn zyx_mulhu(a: u32, b: u32) -> u32 {
@@ -180,8 +173,6 @@ fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
 
 /// Buffers and what a workgroup shares are declared outside of a kernel, and buffers are bound in their order.
 const ThreadLanguage threads = {
-    .bufferParameter = nullptr,
-    .scalarParameter = nullptr,
     .groupBegin = R"(@compute @workgroup_size($n)
 fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) thread: u32) {
@@ -192,7 +183,6 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     .barrier = "workgroupBarrier();",
     .barrierOfAll = "workgroupBarrier();\n  storageBarrier();",
     .sharedArray = "var<workgroup> $v: array<$T, $n>;",
-    .scratchArray = nullptr,
     .isDeclaredOutside = true,
     // The words of `zyx_args` but for the first two.
     .mostScalars = 4 * 8 - 2,
@@ -215,8 +205,8 @@ constexpr VectorLanguage vectors = {
     .type = "vec$n<$T>",
     .lane = "$v[$n]",
     .make = "$T($e)",
-    .load = "$v[$e / $nu]",
-    .store = "$v[$e / $nu] = $x;",
+    .load = "$v[$e]",
+    .store = "$v[$e] = $x;",
     .isOfMemory = true,
 };
 

@@ -38,7 +38,7 @@
 // A kernel of each family in SPIR-V, which the validator of Khronos takes.
 
 // A program is a thread, which has four elements; nothing is contracted.
-// ADD: spirv.module PhysicalStorageBuffer64 Vulkan requires #spirv.vce<v1.5, [Shader, Int64, DenormPreserve, SignedZeroInfNanPreserve, RoundingModeRTE, VulkanMemoryModel, PhysicalStorageBufferAddresses], []>
+// ADD: spirv.module PhysicalStorageBuffer64 Vulkan requires #spirv.vce<v1.5, [Shader, Int64, DenormPreserve, RoundingModeRTE, VulkanMemoryModel, PhysicalStorageBufferAddresses], []>
 // ADD-LABEL: spirv.func @add_0()
 // ADD-COUNT-4: spirv.FMul {{.*}} {no_contraction}
 // ADD-NOT: GL.Fma

@@ -45,11 +45,64 @@ kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} 
   kernel.return
 }
 
-// Small floats are bits, computed with in float and rounded after every op.
+// Who is to keep signs of zeros, infinities and NaN need not make one op of a product and a sum: kernels that only move,
+// widen, multiply and add up floats do not ask for that, but for f64.
+// CHECK-LABEL: spirv.func @products()
+// CHECK: spirv.FMul
+// CHECK: spirv.ExecutionMode @products "LocalSize", 64, 1, 1
+// CHECK-NEXT: spirv.ExecutionMode @products "RoundingModeRTE", 32
+// CHECK-NEXT: spirv.ExecutionMode @products "DenormPreserve", 32
+kernel.func @products(%x: !f16, %y: !f32) attributes {form = #kernel.form<lowered>} {
+  %two = arith.constant 2.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %xs = kernel.view %x map #all : !f16 -> !kernel.view<1000xf16, global>
+  %ys = kernel.view %y map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %h = kernel.load %xs[%i] : !kernel.view<1000xf16, global> -> f16
+    %a = arith.extf %h : f16 to f32
+    %b = kernel.load %ys[%i] : !kernel.view<1000xf32, global> -> f32
+    %p = arith.mulf %a, %two : f32
+    %s = math.fma %p, %b, %zero : f32
+    kernel.store %s, %ys[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// A difference may be of two infinities, and a driver could take it for 0.
+// CHECK-LABEL: spirv.func @differences()
+// CHECK: spirv.ExecutionMode @differences "SignedZeroInfNanPreserve", 32
+// CHECK-NEXT: spirv.ExecutionMode @differences "RoundingModeRTE", 32
+kernel.func @differences(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %d = arith.subf %v, %v : f32
+    kernel.store %d, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// So could one with an infinite constant.
+// CHECK-LABEL: spirv.func @infinite()
+// CHECK: spirv.ExecutionMode @infinite "SignedZeroInfNanPreserve", 32
+kernel.func @infinite(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %inf = arith.constant 0x7F800000 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %s = arith.addf %v, %inf : f32
+    kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// Small floats are bits, computed with in float and rounded after every op. Before it is rounded, a number is told from
+// NaN.
 // CHECK-LABEL: spirv.func @halves()
 // CHECK: spirv.Load "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
 // CHECK: spirv.FAdd {{.*}} {no_contraction} : f32
 // CHECK: spirv.Store "PhysicalStorageBuffer" {{.*}} ["Aligned", 2] : i16
+// CHECK: spirv.ExecutionMode @halves "SignedZeroInfNanPreserve", 32
 kernel.func @halves(%x: !f16, %n: index) attributes {form = #kernel.form<lowered>} {
   %one = arith.constant 1.0 : f16
   %xs = kernel.view %x[%n] map #rows : !f16 -> !kernel.view<?x64xf16, global>
@@ -176,9 +229,10 @@ kernel.func @integers(%x: !kernel.buffer<i32, global>) attributes {form = #kerne
 // CHECK-LABEL: spirv.func @turns()
 // CHECK: [[P:%.*]] = spirv.{{[SU]}}Convert {{.*}} : i64 to i32
 // CHECK: [[J:%.*]] = spirv.UMod [[P]], %{{.*}} : i32
-// CHECK: [[C:%.*]] = spirv.Variable : !spirv.ptr<i32, Function>
-// CHECK: spirv.SLessThan {{.*}} : i32
-// CHECK: [[I:%.*]] = spirv.Load "Function" [[C]] : i32
+// CHECK: spirv.mlir.loop
+// CHECK: ([[C:%.*]]: i32):
+// CHECK: spirv.SLessThan [[C]], %{{.*}} : i32
+// CHECK: ([[I:%.*]]: i32):
 // CHECK: [[S:%.*]] = spirv.IAdd {{.*}}, [[I]] : i32
 // CHECK: spirv.UMod [[S]], %{{.*}} : i32
 // CHECK-NOT: spirv.ISub
@@ -206,8 +260,7 @@ kernel.func @turns(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>}
 // CHECK-COUNT-4: spirv.Load "PushConstant" {{.*}} : i64
 // CHECK: [[Z:%.*]] = spirv.Load "PushConstant" {{.*}} : i64
 // CHECK: [[N:%.*]] = spirv.{{[SU]}}Convert [[Z]] : i64 to i32
-// CHECK: [[B:%.*]] = spirv.BitwiseOr [[N]], {{.*}} : i32
-// CHECK: [[F:%.*]] = spirv.Bitcast [[B]] : i32 to f32
+// CHECK: [[F:%.*]] = spirv.Bitcast [[N]] : i32 to f32
 // CHECK: spirv.FAdd {{.*}}, [[F]] {no_contraction} : f32
 kernel.func @zeros(%x: !f32) attributes {form = #kernel.form<lowered>} {
   %zero = arith.constant 0.0 : f32
@@ -288,12 +341,15 @@ kernel.func @sums(%x: !f32, %y: !f32) attributes {form = #kernel.form<lowered>} 
   kernel.return
 }
 
-// A driver may take denormals for 0, whatever a module asks for: what bits can tell they tell. Beside a normal number,
-// and for NaN, floats are compared.
+// A driver may take denormals for 0, whatever a module asks for: what bits can tell they tell, NaN too. Beside a normal
+// number floats are compared, but for equality.
 // CHECK-LABEL: spirv.func @denormals()
 // CHECK: spirv.INotEqual
-// CHECK-NEXT: [[N:%.*]] = spirv.FUnordNotEqual [[V:%[0-9]+]], [[V]] : f32
+// CHECK-NEXT: [[B:%.*]] = spirv.Bitcast [[V:%[0-9]+]] : f32 to i32
+// CHECK-NEXT: [[A:%.*]] = spirv.BitwiseAnd [[B]], %cst2147483647_i32{{.*}} : i32
+// CHECK-NEXT: [[N:%.*]] = spirv.UGreaterThan [[A]], %cst2139095040_i32{{.*}} : i32
 // CHECK-NEXT: spirv.LogicalOr {{.*}}, [[N]]
+// CHECK-NOT: spirv.FUnordNotEqual
 // CHECK: spirv.FOrdLessThan [[V]], %{{.*}} : f32
 // CHECK: spirv.ShiftRightArithmetic
 // CHECK: spirv.GL.UMax
@@ -317,6 +373,55 @@ kernel.func @denormals(%x: !f32, %y: !f32) attributes {form = #kernel.form<lower
     %floor = math.floor %opposite : f32
     %r = arith.select %either, %floor, %v : f32
     kernel.store %r, %ys[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
+// A loop's header has nothing but what the loop carries, and no block that goes back to it has control flow. The results
+// are those of the test, also where no trip is made.
+// CHECK-LABEL: spirv.func @trips()
+// CHECK: [[R:%.*]] = spirv.Variable : !spirv.ptr<f32, Function>
+// CHECK: spirv.mlir.loop {
+// CHECK-NEXT: spirv.Branch ^[[H:bb[0-9]+]](%{{.*}}, %{{.*}} : f32, i64)
+// CHECK-NEXT: ^[[H]]([[X:%.*]]: f32, {{%.*}}: i64):
+// CHECK-NEXT: spirv.Branch ^[[T:bb[0-9]+]]
+// CHECK-NEXT: ^[[T]]:
+// CHECK: spirv.mlir.selection
+// CHECK: [[S:%.*]] = spirv.Load "Function" {{.*}} : f32
+// CHECK: spirv.Store "Function" [[R]], [[S]] : f32
+// CHECK: spirv.BranchConditional
+// CHECK: spirv.mlir.loop
+// CHECK: spirv.mlir.merge
+// CHECK: spirv.Branch ^[[N:bb[0-9]+]]
+// CHECK-NEXT: ^[[N]]:
+// CHECK-NEXT: spirv.Branch ^[[H]](%{{.*}}, %{{.*}} : f32, i64)
+// CHECK: spirv.Load "Function" [[R]] : f32
+kernel.func @trips(%x: !f32, %n: index) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %w:2 = scf.while (%s = %v, %k = %c0) : (f32, index) -> (f32, index) {
+      %isLess = arith.cmpi slt, %k, %n : index
+      %t = scf.if %isLess -> f32 {
+        %u = arith.mulf %s, %v : f32
+        scf.yield %u : f32
+      } else {
+        scf.yield %s : f32
+      }
+      scf.condition(%isLess) %t, %k : f32, index
+    } do {
+    ^bb0(%s: f32, %k: index):
+      %t = scf.for %j = %c0 to %k step %c1 iter_args(%u = %s) -> f32 {
+        %p = arith.mulf %u, %s : f32
+        scf.yield %p : f32
+      }
+      %l = arith.addi %k, %c1 : index
+      scf.yield %t, %l : f32, index
+    }
+    kernel.store %w#0, %xs[%i] : f32, !kernel.view<1000xf32, global>
   }
   kernel.return
 }

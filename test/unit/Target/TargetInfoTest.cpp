@@ -20,6 +20,8 @@ TEST(TargetInfo, EveryNameHasARecord) {
     ASSERT_TRUE(info) << info.status().toString();
     EXPECT_EQ(info->name, name);
     EXPECT_FALSE(info->device.empty());
+    // Of the languages WGSL alone knows memory by one type.
+    EXPECT_EQ(info->memory.isTyped, name == "webgpu") << name;
     if (name != "cpu") {
       EXPECT_TRUE(keys.insert(info->cacheKey()).second) << name;
     }

@@ -22,6 +22,20 @@ inline mlir::Type lanesType(mlir::Type element, int64_t lanes) {
   return lanes == 1 ? element : mlir::VectorType::get({lanes}, element);
 }
 
+/// Lanes of what a load or a store reads or writes.
+int64_t accessLanesOf(mlir::Operation *access);
+/// The access of a vector as accesses of so many lanes.
+void takeApart(mlir::Operation *access, int64_t lanesOfEach);
+/// The number of the vector, of so many lanes, that begins with an element: a multiple of them. Each term is divided
+/// where all can be, so that a driver sees places behind one base.
+mlir::Value vectorPlaceOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value element, int64_t lanes, mlir::Type type);
+/// For languages whose memory has one type, and that let nobody write a lane of a vector by itself: takes the accesses
+/// of vectors apart but to memory of which all are such, of 32 bits each and of as many lanes. Of those the index is
+/// that of the vector.
+void keepWholeVectors(FuncOp func);
+/// Lanes of the vectors that a buffer or an array consists of, as `keepWholeVectors` sees it.
+int64_t memoryLanesOf(mlir::Value memory);
+
 /// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
 bool isSmallFloat(mlir::Type type);
 
@@ -47,8 +61,8 @@ struct SmallFloatConversions {
 /// Leaves f16, bf16 and f8 only as bits, and in LLVM's conversions. A kernel's buffers and views have the bits, too.
 mlir::LogicalResult lowerSmallFloats(mlir::FunctionOpInterface body, SmallFloatConversions has);
 
-/// For machines that may take denormals of f32 and f64 for 0: comparisons, maxima and minima, signs, roots and rounding
-/// to integers of scalars are right for them. What adds, multiplies and divides is left.
+/// For machines that may take denormals of f32 and f64 for 0, and NaN for a number: comparisons, maxima and minima,
+/// signs, roots and rounding to integers of scalars are right for them. What adds, multiplies and divides is left.
 void keepDenormals(mlir::FunctionOpInterface body);
 
 /// lowerSmallFloats to bits, and then keepDenormals, for languages whose drivers promise no floats but f32: SPIR-V and
@@ -57,7 +71,7 @@ mlir::LogicalResult lowerFloats(mlir::FunctionOpInterface body);
 
 /// For languages that leave results open: shifts by too many digits, remainders of negative numbers, rounded quotients
 /// and conversions of too large floats become ops on scalars that no machine computes otherwise. So do maxima and
-/// minima of integers that have not 32 bits, arithmetic of bools, and tests for NaN.
+/// minima of integers that have not 32 bits, and arithmetic of bools.
 void spellOut(mlir::FunctionOpInterface body);
 
 /// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code

@@ -62,10 +62,6 @@ inline int64_t columnSumBytes(const TargetInfo &target) {
 /// more are kept for them. 0 where nothing does.
 inline int64_t matrixOperandBits(const TargetInfo &target) { return target.hasTensorTiles() ? 16 : 0; }
 
-/// Whether memory has the one type that it is declared with, as in WGSL: it is read by vectors only where each write is
-/// one, too.
-inline bool hasTypedMemory(const TargetInfo &target) { return target.device == "webgpu"; }
-
 } // namespace zyx::target
 
 #endif // ZYX_TARGET_INFO_BUDGETS_H

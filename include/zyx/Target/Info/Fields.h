@@ -98,7 +98,8 @@ inline constexpr auto fieldsOf<MemoryFacts> = std::tuple{Field{"l1Bytes", &Memor
                                                          Field{"scatteredBytes", &MemoryFacts::scatteredBytes},
                                                          Field{"lineBytes", &MemoryFacts::lineBytes},
                                                          Field{"instructionBytes", &MemoryFacts::instructionBytes},
-                                                         Field{"codeBytes", &MemoryFacts::codeBytes}};
+                                                         Field{"codeBytes", &MemoryFacts::codeBytes},
+                                                         Field{"isTyped", &MemoryFacts::isTyped}};
 
 template <>
 inline constexpr auto fieldsOf<CostFacts> =

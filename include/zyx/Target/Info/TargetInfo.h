@@ -170,6 +170,8 @@ struct MemoryFacts {
   /// Bytes of an instruction, and of those that a core keeps from tile to tile beside the loop that multiplies; 0 where
   /// no pass asks.
   int64_t instructionBytes = 0, codeBytes = 0;
+  /// Memory has the one type that it is declared with: it is read by vectors only where each write is one, too.
+  bool isTyped = false;
 };
 
 /// Rates and latencies that estimates are made of: of one core, in its cycles. Each record says its own.

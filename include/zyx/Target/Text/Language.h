@@ -52,8 +52,8 @@ struct Helper {
 /// What a language of threads has beside. There kernels are written with a parameter for each buffer and scalar, as
 /// `kernelBegin` has them in the place of `$p`, and with one for scratch memory and for the number of programs.
 struct ThreadLanguage {
-  /// The parameters number `$n`.
-  const char *bufferParameter, *scalarParameter;
+  /// The parameters number `$n`, in a language that has such.
+  const char *bufferParameter = nullptr, *scalarParameter = nullptr;
   /// Begin of a kernel whose programs are workgroups of `$n` threads.
   const char *groupBegin;
   /// A buffer of type `$T` that is read and written by the threads of a workgroup.
@@ -63,8 +63,8 @@ struct ThreadLanguage {
   /// Waits for the threads of a workgroup, which see what others wrote to shared memory, or to buffers, too.
   const char *barrier, *barrierOfAll;
   /// `$n` elements of type `$T` that a workgroup has, and that a thread has `$e` bytes behind the beginning of its
-  /// `$s` bytes of scratch memory.
-  const char *sharedArray, *scratchArray;
+  /// `$s` bytes of scratch memory, where a launch gives such.
+  const char *sharedArray, *scratchArray = nullptr;
   /// Buffers and shared arrays are declared in front of the kernel, by names that no other kernel has, and no parameter
   /// stands for them.
   bool isDeclaredOutside = false;
@@ -88,7 +88,8 @@ struct VectorLanguage {
   const char *convert = nullptr, *reinterpret = nullptr, *number = nullptr;
   /// Small floats to f32 and back; null where there is no text.
   std::array<const char *, numElements> extend = {}, truncateF32 = {};
-  /// Memory has the types that it is declared with, and vectors are what it consists of, or no access of it is one.
+  /// Memory has the types that it is declared with, and vectors are what it consists of, or no access of it is one: in
+  /// such an access `$e` counts vectors. Of languages that are spelled out.
   bool isOfMemory = false;
 };
 

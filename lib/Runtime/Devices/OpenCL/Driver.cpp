@@ -78,9 +78,7 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
     found.refusal = "its facts cannot be read: " + Driver::statusOf(asker.code).message();
   // Before OpenCL 3.0 a device without f64 need not know the question.
   const bool hasDoubles = asker.number(deviceDoubles) != 0;
-  facts.dtypes = allDTypes();
-  if (!hasDoubles)
-    std::erase(facts.dtypes, DType::F64);
+  facts.dtypes = dtypesWith(/*has8Bits=*/true, /*has16Bits=*/true, hasDoubles);
   return found;
 }
 
@@ -89,12 +87,9 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
 Status Driver::statusOf(Code code) {
   if (code == 0)
     return Status::ok();
-  std::string text = nameOf(code, names);
-  if (code == codeNoMemoryForObject || code == codeOutOfHostMemory)
-    return Status::outOfMemory(std::move(text));
   // A queue is ours and valid, until the driver has given up its context.
-  const bool isLoss = code == codeDeviceGone || code == codeInvalidQueue;
-  return {isLoss ? ErrorCode::DeviceLost : ErrorCode::Internal, std::move(text)};
+  const bool isLost = code == codeDeviceGone || code == codeInvalidQueue;
+  return driverFailure(nameOf(code, names), code == codeNoMemoryForObject || code == codeOutOfHostMemory, isLost);
 }
 
 Status Driver::statusOfWait(Code code) {

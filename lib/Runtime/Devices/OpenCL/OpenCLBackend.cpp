@@ -31,7 +31,6 @@ constexpr size_t itemsOfCore = 8;
 struct LoadedKernel {
   opencl::Kernel kernel = nullptr;
   size_t mostThreads = 1;
-  bool isByGroup = false;
   std::mutex mutex;
   /// What the arguments are, and how often memory had been given back when they were set.
   std::vector<uint64_t> values;
@@ -226,7 +225,6 @@ Result<KernelHandle> OpenCLBackend::find(ModuleHandle module, const artifact::Ke
   ZYX_RETURN_IF_ERROR(check(code, "find kernel " + kernel.name + " in its code"));
   LoadedKernel &loaded = owner.kernels.emplace_back();
   loaded.kernel = made;
-  loaded.isByGroup = kernel.groupThreads != 0;
   ZYX_RETURN_IF_ERROR(check(driver.kernelInfo(made, found.ordinal, kernelGroupThreads, sizeof(loaded.mostThreads),
                                               &loaded.mostThreads, nullptr),
                             "ask how many threads kernel " + kernel.name + " may have"));
@@ -256,11 +254,10 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
       ZYX_RETURN_IF_ERROR(set(reinterpret_cast<uintptr_t>(memories.find(argument.memory))));
     ZYX_RETURN_IF_ERROR(set(argument.isBuffer ? argument.memory.offset : argument.value));
   }
-  size_t threads = launch.threads, all = threads * launch.groups;
-  // Programs that are threads count all of them, however they are grouped.
-  if (!loaded.isByGroup)
+  size_t threads = launch.threads, all = launch.allThreads();
+  if (!launch.isByGroup)
     threads = std::min(threads, found.isCPU ? 1 : std::bit_floor(loaded.mostThreads));
-  if (!loaded.isByGroup && found.isCPU)
+  if (!launch.isByGroup && found.isCPU)
     all = std::min(all, itemsOfCore * found.facts.processors);
   return check(driver.launch(native(stream), loaded.kernel, 1, nullptr, &all, &threads, 0, nullptr, nullptr));
 }

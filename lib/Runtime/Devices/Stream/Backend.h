@@ -106,11 +106,13 @@ struct LaunchCommand {
   std::span<const KernelArgument> arguments;
   /// Where the bytes of each parameter lie: its tensor maps, then the values of its arguments.
   void **parameters = nullptr;
+  /// A program is a workgroup, else a thread. Threads count all of them, however a driver groups them.
+  bool isByGroup = false;
 
-  /// Workgroups of so many threads that a driver has for a kernel whose programs are threads: those count all of them,
-  /// however they are grouped.
+  uint64_t allThreads() const { return groups * uint64_t(threads); }
+  /// Workgroups, where a driver has so many threads in each that are programs.
   uint64_t groupsOf(uint64_t groupThreads) const {
-    return (groups * uint64_t(threads) + groupThreads - 1) / groupThreads;
+    return isByGroup ? groups : (allThreads() + groupThreads - 1) / groupThreads;
   }
 };
 

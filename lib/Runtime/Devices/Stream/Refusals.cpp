@@ -22,11 +22,25 @@ BackendFacts runtime::backendFacts(std::string name, DeviceFacts facts) {
   return all;
 }
 
+std::vector<DType> runtime::dtypesWith(bool has8Bits, bool has16Bits, bool hasF64) {
+  std::vector<DType> all = allDTypes();
+  std::erase_if(all, [&](DType dtype) {
+    return byteSize(dtype) == 1 ? !has8Bits : byteSize(dtype) == 2 ? !has16Bits : dtype == DType::F64 && !hasF64;
+  });
+  return all;
+}
+
 std::string runtime::textOf(std::initializer_list<std::string_view> parts) {
   std::string text;
   for (std::string_view part : parts)
     text += part;
   return text;
+}
+
+Status runtime::driverFailure(std::string text, bool isShort, bool isLost) {
+  if (isShort)
+    return Status::outOfMemory(std::move(text));
+  return {isLost ? ErrorCode::DeviceLost : ErrorCode::Internal, std::move(text)};
 }
 
 Status runtime::cannot(std::string_view action, Status status) {

@@ -38,6 +38,10 @@ struct FoundFacts {
 
   bool has(DType dtype) const { return std::ranges::find(facts.dtypes, dtype) != facts.dtypes.end(); }
 };
+/// The dtypes of a device that may lack integers of 8 bits, or of 16, which small types are stored in, and f64.
+std::vector<DType> dtypesWith(bool has8Bits, bool has16Bits, bool hasF64);
+/// What a call failed with, by what a driver says: memory is short, the device is lost, or another thing.
+Status driverFailure(std::string text, bool isShort, bool isLost);
 /// A failure behind what could not be done, if that is known here.
 Status cannot(std::string_view action, Status status);
 /// A driver's name of one of its codes.

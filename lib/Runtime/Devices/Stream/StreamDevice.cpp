@@ -162,6 +162,7 @@ LaunchShape runtime::shapeOf(const artifact::Kernel &kernel, int64_t programs, i
     if (const uint64_t each = kernel.groupThreads * kernel.stackBytes)
       most = std::min(most, static_cast<int64_t>(scratchBudget / each));
     const int64_t groups = std::min(programs, std::max<int64_t>(most / cluster, 1)) * cluster;
+    shape.isByGroup = true;
     shape.threads = kernel.groupThreads;
     shape.groups = static_cast<unsigned>(groups);
     shape.scratchBytes = static_cast<uint64_t>(groups) * kernel.groupThreads * kernel.stackBytes;

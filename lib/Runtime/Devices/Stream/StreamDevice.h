@@ -26,6 +26,7 @@ std::shared_ptr<MemoryPool> createStreamPool(std::shared_ptr<StreamContext> cont
 /// How a kernel is launched for that many programs.
 struct LaunchShape {
   unsigned groups = 1, threads = 1;
+  bool isByGroup = false;
   /// Of scratch memory for all threads.
   uint64_t scratchBytes = 0;
 };

@@ -431,12 +431,10 @@ private:
   Result<LaunchCommand> launchOf(const Step &step) {
     for (size_t i = 0; i < step.numMaps; ++i)
       ZYX_RETURN_IF_ERROR(encode(maps[step.firstMap + i], *step.name));
-    return LaunchCommand{step.kernel,
-                         step.shape.groups,
-                         step.shape.threads,
-                         step.sharedBytes,
-                         std::span(slots).subspan(step.slot, step.numArguments),
-                         parameters.data() + step.parameter};
+    const LaunchShape &shape = step.shape;
+    const std::span<const KernelArgument> its = std::span(slots).subspan(step.slot, step.numArguments);
+    void **const values = parameters.data() + step.parameter;
+    return LaunchCommand{step.kernel, shape.groups, shape.threads, step.sharedBytes, its, values, shape.isByGroup};
   }
   CopyCommand copyOf(const Step &step) const {
     return {slots[step.slot + 1].memory, slots[step.slot].memory, step.size};

@@ -50,14 +50,9 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
   found.largestBytes = own11.maxMemoryAllocationSize;
   found.keepsDenormals = own12.shaderDenormPreserveFloat32 &&
                          own12.denormBehaviorIndependence != vk::ShaderFloatControlsIndependence::eNone;
-  facts.dtypes = allDTypes();
-  std::erase_if(facts.dtypes, [&](DType dtype) {
-    return byteSize(dtype) == 1   ? !has12.shaderInt8 || !has12.storageBuffer8BitAccess
-           : byteSize(dtype) == 2 ? !has.shaderInt16 || !has11.storageBuffer16BitAccess
-           : dtype != DType::F64  ? false
-                                  : !has.shaderFloat64 || !own12.shaderSignedZeroInfNanPreserveFloat64 ||
-                                        !own12.shaderRoundingModeRTEFloat64;
-  });
+  facts.dtypes = dtypesWith(
+      has12.shaderInt8 && has12.storageBuffer8BitAccess, has.shaderInt16 && has11.storageBuffer16BitAccess,
+      has.shaderFloat64 && own12.shaderSignedZeroInfNanPreserveFloat64 && own12.shaderRoundingModeRTEFloat64);
 
   const std::vector<vk::QueueFamilyProperties> families = device.getQueueFamilyProperties(driver);
   // One that has no graphics, where there is one: on NVIDIA's driver a launch takes 5 us less there.
@@ -80,17 +75,12 @@ static DeviceFound describe(const Driver &driver, vk::PhysicalDevice device) {
 }
 
 Status vulkan::check(vk::Result result, std::string_view action) {
-  const std::string text = vk::to_string(result);
-  switch (result) {
-  case vk::Result::eSuccess:
+  using enum vk::Result;
+  if (result == eSuccess)
     return Status::ok();
-  case vk::Result::eErrorOutOfDeviceMemory:
-  case vk::Result::eErrorOutOfHostMemory:
-  case vk::Result::eErrorTooManyObjects:
-    return cannot(action, Status::outOfMemory(text));
-  default:
-    return cannot(action, {result == vk::Result::eErrorDeviceLost ? ErrorCode::DeviceLost : ErrorCode::Internal, text});
-  }
+  const bool isShort =
+      result == eErrorOutOfDeviceMemory || result == eErrorOutOfHostMemory || result == eErrorTooManyObjects;
+  return cannot(action, driverFailure(vk::to_string(result), isShort, result == eErrorDeviceLost));
 }
 
 Result<const Driver *> Driver::open() {

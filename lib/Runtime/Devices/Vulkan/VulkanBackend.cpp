@@ -66,15 +66,10 @@ struct List {
   bool isRead = false;
 };
 
-struct LoadedKernel {
-  Unique<vk::Pipeline> pipeline;
-  bool isByGroup = false;
-};
-
 struct LoadedModule {
   Unique<vk::ShaderModule> shader;
   std::string hash;
-  std::deque<LoadedKernel> kernels;
+  std::deque<Unique<vk::Pipeline>> kernels;
 };
 
 class VulkanBackend final : public FoundDevice<QueueBackend, Driver, DeviceFound> {
@@ -203,13 +198,13 @@ public:
                  pipelines);
     const vk::ComputePipelineCreateInfo info(
         {}, {{}, vk::ShaderStageFlagBits::eCompute, *owner.shader, kernel.symbol.c_str()}, *layout);
-    LoadedKernel loaded{{}, kernel.groupThreads != 0};
-    ZYX_RETURN_IF_ERROR(take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), loaded.pipeline,
+    Unique<vk::Pipeline> pipeline;
+    ZYX_RETURN_IF_ERROR(take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), pipeline,
                              textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"})));
     std::vector<uint8_t> bytes;
     if (pipelines && !kept && take(device->getPipelineCacheData(*pipelines, driver), bytes).isOk() && !bytes.empty())
       cache->keep(key, std::as_bytes(std::span(bytes)));
-    return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(loaded)));
+    return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(pipeline)));
   }
   Status launch(StreamHandle stream, const LaunchCommand &launch) override { return appendCommand(stream, launch); }
   std::unique_ptr<CommandGraph> createGraph() override;
@@ -358,14 +353,11 @@ private:
   }
   /// Programs beyond the last workgroup are taken in turns.
   void put(List &list, const LaunchCommand &launch) {
-    const LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
-    const uint64_t groups =
-        std::min<uint64_t>(loaded.isByGroup ? launch.groups : launch.groupsOf(threadsOfGroup), found.mostGroups);
+    const uint64_t groups = std::min(launch.groupsOf(threadsOfGroup), found.mostGroups);
     words.clear();
     for (const KernelArgument &argument : launch.arguments)
       words.push_back(argument.value);
-    words.push_back(loaded.isByGroup ? groups
-                                     : std::min(launch.groups * uint64_t(launch.threads), groups * threadsOfGroup));
+    words.push_back(launch.isByGroup ? groups : std::min(launch.allThreads(), groups * threadsOfGroup));
     words.push_back(0);
     if (words.size() > mostPushed) {
       follow(list, ofTransfers);
@@ -373,7 +365,8 @@ private:
       words.assign(1, own.address());
     }
     follow(list, ofKernels);
-    list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, *loaded.pipeline, driver);
+    list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, **objectOf<Unique<vk::Pipeline>>(launch.kernel),
+                               driver);
     list.commands.pushConstants<uint64_t>(*layout, vk::ShaderStageFlagBits::eCompute, 0, words, driver);
     list.commands.dispatch(static_cast<uint32_t>(groups), 1, 1, driver);
   }

@@ -75,8 +75,7 @@ Result<std::vector<AdapterFound>> Driver::find() const {
     // numbers of 32 bits with a sign.
     each.largestBytes =
         std::min({each.limits.maxStorageBufferBindingSize, each.limits.maxBufferSize, uint64_t(1) << 31});
-    facts.dtypes = allDTypes();
-    std::erase(facts.dtypes, DType::F64);
+    facts.dtypes = dtypesWith(/*has8Bits=*/true, /*has16Bits=*/true, /*hasF64=*/false);
     each.refusal = refusalOf(each.limits, facts.alignment);
     each.rank = info.adapterType;
     if (isLow && info.adapterType <= WGPUAdapterType_IntegratedGPU)

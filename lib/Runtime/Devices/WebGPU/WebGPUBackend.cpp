@@ -100,9 +100,42 @@ public:
     if (device && checkLost().isOk())
       (void)settle();
   }
-  Status open();
+  Status open() {
+    const auto feature = static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates);
+    // Of a device that is lost, or of an error that no scope has.
+    constexpr auto fails = [](const WGPUDevice *, auto kind, WGPUStringView text, void *self, void *) {
+      constexpr bool isOfDevice = std::is_same_v<decltype(kind), WGPUDeviceLostReason>;
+      if (!isOfDevice || uint32_t(kind) != WGPUDeviceLostReason_Destroyed)
+        static_cast<WebGPUBackend *>(self)->lose((isOfDevice ? "the device is lost: " : "") + textOf(text));
+    };
+    WGPUDeviceDescriptor info = {};
+    info.requiredFeatureCount = 1;
+    info.requiredFeatures = &feature;
+    info.requiredLimits = &found.limits;
+    info.deviceLostCallbackInfo = {nullptr, WGPUCallbackMode_AllowSpontaneous, fails, this, nullptr};
+    info.uncapturedErrorCallbackInfo = {nullptr, fails, this, nullptr};
+    const auto given = ask<WGPURequestDeviceCallbackInfo>(
+        [&](auto callback) { return driver.AdapterRequestDevice(found.adapter.get(), &info, callback); });
+    if (given->status != WGPUStatus_Success || given->value == 0)
+      return Status::internal(textOf({itsFacts.identity, " gives no device: ", given->text}));
+    device = {reinterpret_cast<WGPUDevice>(given->value), driver.DeviceRelease};
+    queue = {driver.DeviceGetQueue(device.get()), driver.QueueRelease};
+    ZYX_ASSIGN_OR_RETURN(ownModule.shader, makeShader(bytesText));
+    bytesKernel.facts.numBuffers = 2;
+    bytesKernel.facts.name = "bytes";
+    return makeKernel(ownModule.shader.get(), bytesKernel, "k_bytes");
+  }
 
-  Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override;
+  Result<uint64_t> allocate(StreamHandle, uint64_t bytes) override {
+    const std::lock_guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(checkLost());
+    bytes = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
+    ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
+    ZYX_ASSIGN_OR_RETURN(
+        Owned<WGPUBuffer> buffer,
+        makeBuffer(WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, bytes));
+    return memories.add({std::move(buffer), bytes}, bytes);
+  }
   /// The driver keeps it for commands that are not over, and for those that were not handed over.
   Status free(StreamHandle, uint64_t handle) override {
     const std::lock_guard lock(mutex);
@@ -110,10 +143,61 @@ public:
     (void)memories.take(handle);
     return Status::ok();
   }
-  Status upload(StreamHandle, MemoryRef to, const void *from, uint64_t bytes) override;
-  Status download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) override;
-  Status copy(StreamHandle, const CopyCommand &copy) override;
-  Status fill(StreamHandle, const FillCommand &fill) override;
+  /// Written before what is encoded and not handed over yet. Of words that it has in part, the rest stays as it is.
+  Status upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) override {
+    const std::lock_guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(handOver());
+    const auto *data = static_cast<const unsigned char *>(from);
+    const uint64_t head = std::min(bytes, (4 - to.offset % 4) % 4), whole = (bytes - head) / 4 * 4;
+    if (whole != 0)
+      driver.QueueWriteBuffer(queue.get(), memories.find(to).buffer.get(), to.offset + head, data + head, whole);
+    for (const auto &[begin, end] : {std::pair(uint64_t(0), head), std::pair(head + whole, bytes)}) {
+      uint64_t pattern = 0;
+      std::memcpy(&pattern, data + begin, end - begin);
+      if (begin != end)
+        ZYX_RETURN_IF_ERROR(fill(stream, {{to.handle, to.offset + begin}, end - begin, pattern, sizeof pattern}));
+    }
+    return checkLost();
+  }
+  Status download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) override {
+    const std::lock_guard lock(mutex);
+    const uint64_t wholeBytes = 4 * wordsOf(from.offset, bytes);
+    if (reader.bytes < wholeBytes) {
+      reader = {};
+      ZYX_ASSIGN_OR_RETURN(reader.buffer, makeBuffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, wholeBytes));
+      reader.bytes = wholeBytes;
+    }
+    ZYX_RETURN_IF_ERROR(copyWords(reader.buffer, 0, memories.find(from).buffer, from.offset / 4 * 4, wholeBytes));
+    ZYX_RETURN_IF_ERROR(handOver());
+    const auto mapped = ask<WGPUBufferMapCallbackInfo>([&](auto callback) {
+      return driver.BufferMapAsync(reader.buffer.get(), WGPUMapMode_Read, 0, wholeBytes, callback);
+    });
+    if (mapped->isThere && mapped->status != WGPUMapAsyncStatus_Success)
+      lose("cannot map a buffer: " + mapped->text);
+    ZYX_RETURN_IF_ERROR(checkLost());
+    const void *bytesRead = driver.BufferGetConstMappedRange(reader.buffer.get(), 0, wholeBytes);
+    std::memcpy(to, static_cast<const char *>(bytesRead) + from.offset % 4, bytes);
+    driver.BufferUnmap(reader.buffer.get());
+    return checkLost();
+  }
+  /// WebGPU copies between two buffers alone.
+  Status copy(StreamHandle, const CopyCommand &copy) override {
+    const std::lock_guard lock(mutex);
+    if (copy.from.handle == copy.to.handle || (copy.to.offset | copy.from.offset | copy.bytes) % 4 != 0)
+      return setBytes(copy.to, copy.bytes, 0, copy.from);
+    return copyWords(memories.find(copy.to).buffer, copy.to.offset, memories.find(copy.from).buffer, copy.from.offset,
+                     copy.bytes);
+  }
+  Status fill(StreamHandle, const FillCommand &fill) override {
+    const std::lock_guard lock(mutex);
+    const uint64_t pattern = fill.repeated();
+    if (pattern != 0 || (fill.to.offset | fill.bytes) % 4 != 0)
+      return setBytes(fill.to, fill.bytes, std::rotl(pattern, static_cast<int>(8 * (fill.to.offset % 8))), {});
+    pass.reset();
+    ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
+    driver.CommandEncoderClearBuffer(into, memories.find(fill.to).buffer.get(), fill.to.offset, fill.bytes);
+    return Status::ok();
+  }
 
   Result<ModuleHandle> load(const artifact::CodeBlob &code) override {
     const std::lock_guard lock(mutex);
@@ -127,8 +211,39 @@ public:
     bindGroups.clear();
     delete objectOf<LoadedModule>(module);
   }
-  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
-  Status launch(StreamHandle, const LaunchCommand &launch) override;
+  Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override {
+    const std::lock_guard lock(mutex);
+    ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name,
+                                    {found.facts.workgroupThreads, found.facts.sharedBytes,
+                                     found.limits.maxStorageBuffersPerShaderStage, argumentWords - 2}));
+    LoadedModule &owner = *objectOf<LoadedModule>(module);
+    LoadedKernel &made = owner.kernels.emplace_back(LoadedKernel{kernel});
+    ZYX_RETURN_IF_ERROR(makeKernel(owner.shader.get(), made, "k_" + kernel.symbol));
+    return handleOf<KernelHandle>(&made);
+  }
+  Status launch(StreamHandle, const LaunchCommand &launch) override {
+    const std::lock_guard lock(mutex);
+    const LoadedKernel &kernel = *objectOf<LoadedKernel>(launch.kernel);
+    const uint64_t programs = launch.arguments.back().value;
+    if (programs == 0)
+      return Status::ok();
+    // Threads add to the number of a program until it is as large.
+    if (programs > uint64_t(1) << 31)
+      return Status::unsupported(textOf({"kernel ", kernel.facts.name, " has ", std::to_string(programs),
+                                         " programs, more than numbers of 32 bits count"}));
+    std::vector<MemoryRef> buffers;
+    uint32_t values[argumentWords] = {static_cast<uint32_t>(programs), 0};
+    for (const KernelArgument &each : launch.arguments.first(kernel.facts.numBuffers))
+      buffers.push_back(each.memory);
+    for (uint32_t i = 0; i < kernel.facts.numScalars; ++i) {
+      const auto value = static_cast<int64_t>(launch.arguments[kernel.facts.numBuffers + i].value);
+      values[2 + i] = static_cast<uint32_t>(value);
+      if (value != static_cast<int32_t>(value))
+        return Status::unsupported(textOf({"kernel ", kernel.facts.name, " gets the number ", std::to_string(value),
+                                           ", which has more than 32 bits"}));
+    }
+    return dispatch(kernel, buffers, {values, 2 + kernel.facts.numScalars}, launch.groupsOf(threadsOfGroup));
+  }
 
 private:
   /// What a call is answered, or nothing behind a device that is lost.
@@ -160,9 +275,9 @@ private:
   Status popScope() {
     const auto popped = ask<WGPUPopErrorScopeCallbackInfo>(
         [&](auto callback) { return driver.DevicePopErrorScope(device.get(), callback); });
-    return popped->value <= WGPUErrorType_NoError       ? Status::ok()
-           : popped->value == WGPUErrorType_OutOfMemory ? Status::outOfMemory(popped->text)
-                                                        : Status::internal(popped->text);
+    return popped->value <= WGPUErrorType_NoError
+               ? Status::ok()
+               : driverFailure(popped->text, popped->value == WGPUErrorType_OutOfMemory, /*isLost=*/false);
   }
   Status checkLost() const {
     const std::lock_guard lock(lostMutex);
@@ -183,12 +298,43 @@ private:
     return make("compile kernels", driver.DeviceCreateShaderModuleTrusted, driver.ShaderModuleRelease, device.get(),
                 {&source.chain, {}}, WGPUShaderRuntimeChecks_BoundsChecks);
   }
-  Status makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry);
+  Status makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
+    std::vector<WGPUBindGroupLayoutEntry> entries(kernel.facts.numBuffers);
+    for (uint32_t i = 0; i < kernel.facts.numBuffers; ++i) {
+      entries[i].binding = i;
+      entries[i].visibility = WGPUShaderStage_Compute;
+      entries[i].buffer.type = WGPUBufferBindingType_Storage;
+    }
+    const std::string what = "lay out kernel " + kernel.facts.name;
+    ZYX_ASSIGN_OR_RETURN(kernel.layout, make(what, driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
+                                             device.get(), {nullptr, {}, entries.size(), entries.data()}));
+    const WGPUBindGroupLayout layouts[] = {kernel.layout.get()};
+    ZYX_ASSIGN_OR_RETURN(const auto whole, make(what, driver.DeviceCreatePipelineLayout, driver.PipelineLayoutRelease,
+                                                device.get(), {nullptr, {}, 1, layouts, 4 * argumentWords}));
+    ZYX_ASSIGN_OR_RETURN(kernel.pipeline,
+                         make("compile kernel " + kernel.facts.name, driver.DeviceCreateComputePipeline,
+                              driver.ComputePipelineRelease, device.get(),
+                              {nullptr, {}, whole.get(), {nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}}));
+    return Status::ok();
+  }
   Status beginList() override {
     encoder = {driver.DeviceCreateCommandEncoder(device.get(), nullptr), driver.CommandEncoderRelease};
     return Status::ok();
   }
-  Status submitList(uint64_t &next) override;
+  Status submitList(uint64_t &next) override {
+    pass.reset();
+    const Owned<WGPUCommandEncoder> ended = std::exchange(encoder, nullptr);
+    ZYX_RETURN_IF_ERROR(checkLost());
+    const auto made =
+        make("hand over commands", driver.CommandEncoderFinish, driver.CommandBufferRelease, ended.get(), {});
+    if (!made)
+      lose(made.status().message());
+    // Submitting what is invalid would end the process.
+    ZYX_RETURN_IF_ERROR(checkLost());
+    const WGPUCommandBuffer whole = made->get();
+    next = driver.QueueSubmitForIndex(queue.get(), 1, &whole) + 1;
+    return checkLost();
+  }
   Status waitFor(uint64_t awaited) override {
     const uint64_t submission = awaited - 1;
     if (awaited != 0 && checkLost().isOk())
@@ -213,11 +359,54 @@ private:
     driver.CommandEncoderCopyBufferToBuffer(into, from.get(), fromByte, to.get(), toByte, bytes);
     return Status::ok();
   }
-  Result<WGPUBindGroup> bind(const LoadedKernel &kernel, std::span<const MemoryRef> buffers);
+  Result<WGPUBindGroup> bind(const LoadedKernel &kernel, std::span<const MemoryRef> buffers) {
+    std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout.get())};
+    for (const MemoryRef &each : buffers)
+      key.insert(key.end(), {each.handle, each.offset});
+    if (const auto known = bindGroups.find(key); known != bindGroups.end())
+      return known->second.get();
+    std::vector<WGPUBindGroupEntry> entries(buffers.size());
+    for (uint32_t i = 0; i < buffers.size(); ++i) {
+      const Memory memory = memories.find(buffers[i]);
+      entries[i].binding = i;
+      entries[i].buffer = memory.buffer.get();
+      entries[i].offset = buffers[i].offset;
+      entries[i].size = memory.bytes - buffers[i].offset;
+    }
+    if (bindGroups.size() >= mostBindGroups)
+      bindGroups.clear();
+    ZYX_ASSIGN_OR_RETURN(auto made, make("bind the buffers of kernel " + kernel.facts.name,
+                                         driver.DeviceCreateBindGroup, driver.BindGroupRelease, device.get(),
+                                         {nullptr, {}, kernel.layout.get(), entries.size(), entries.data()}));
+    return bindGroups.emplace(std::move(key), std::move(made)).first->second.get();
+  }
   Status dispatch(const LoadedKernel &kernel, std::span<const MemoryRef> buffers, std::span<const uint32_t> values,
-                  uint64_t groups);
+                  uint64_t groups) {
+    ZYX_ASSIGN_OR_RETURN(const WGPUBindGroup group, bind(kernel, buffers));
+    ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
+    if (!pass)
+      pass = {driver.CommandEncoderBeginComputePass(into, nullptr), [this](WGPUComputePassEncoder its) {
+                driver.ComputePassEncoderEnd(its);
+                driver.ComputePassEncoderRelease(its);
+              }};
+    driver.ComputePassEncoderSetPipeline(pass.get(), kernel.pipeline.get());
+    driver.ComputePassEncoderSetBindGroup(pass.get(), 0, group, 0, nullptr);
+    driver.ComputePassEncoderSetImmediates(pass.get(), 0, values.data(), values.size_bytes());
+    const uint64_t most = found.limits.maxComputeWorkgroupsPerDimension;
+    driver.ComputePassEncoderDispatchWorkgroups(pass.get(), static_cast<uint32_t>(std::min(groups, most)), 1, 1);
+    return Status::ok();
+  }
   /// Sets bytes to a pattern, as it stands at multiples of 8, or to those that lie somewhere else.
-  Status setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from);
+  Status setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from) {
+    const auto low = [](uint64_t number) { return static_cast<uint32_t>(number); };
+    const uint32_t distance = from ? low(from->offset - to.offset) : 0;
+    const uint64_t words = wordsOf(to.offset, bytes);
+    const uint32_t values[] = {
+        low(words),      0, low(pattern), low(pattern >> 32), low(to.offset), low(to.offset + bytes), distance,
+        from.has_value()};
+    const MemoryRef buffers[] = {{to.handle, 0}, {from.value_or(to).handle, 0}};
+    return dispatch(bytesKernel, buffers, values, (words + threadsOfGroup - 1) / threadsOfGroup);
+  }
 
   /// Of what the driver's callbacks say, on any thread, until the device is released.
   mutable std::mutex lostMutex;
@@ -233,234 +422,6 @@ private:
   LoadedModule ownModule;
   LoadedKernel bytesKernel;
 };
-
-Status WebGPUBackend::open() {
-  const auto feature = static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates);
-  // Of a device that is lost, or of an error that no scope has.
-  constexpr auto fails = [](const WGPUDevice *, auto kind, WGPUStringView text, void *self, void *) {
-    constexpr bool isOfDevice = std::is_same_v<decltype(kind), WGPUDeviceLostReason>;
-    if (!isOfDevice || uint32_t(kind) != WGPUDeviceLostReason_Destroyed)
-      static_cast<WebGPUBackend *>(self)->lose((isOfDevice ? "the device is lost: " : "") + textOf(text));
-  };
-  WGPUDeviceDescriptor info = {};
-  info.requiredFeatureCount = 1;
-  info.requiredFeatures = &feature;
-  info.requiredLimits = &found.limits;
-  info.deviceLostCallbackInfo = {nullptr, WGPUCallbackMode_AllowSpontaneous, fails, this, nullptr};
-  info.uncapturedErrorCallbackInfo = {nullptr, fails, this, nullptr};
-  const auto given = ask<WGPURequestDeviceCallbackInfo>(
-      [&](auto callback) { return driver.AdapterRequestDevice(found.adapter.get(), &info, callback); });
-  if (given->status != WGPUStatus_Success || given->value == 0)
-    return Status::internal(textOf({itsFacts.identity, " gives no device: ", given->text}));
-  device = {reinterpret_cast<WGPUDevice>(given->value), driver.DeviceRelease};
-  queue = {driver.DeviceGetQueue(device.get()), driver.QueueRelease};
-  ZYX_ASSIGN_OR_RETURN(ownModule.shader, makeShader(bytesText));
-  bytesKernel.facts.numBuffers = 2;
-  bytesKernel.facts.name = "bytes";
-  return makeKernel(ownModule.shader.get(), bytesKernel, "k_bytes");
-}
-
-//===----------------------------------------------------------------------===//
-// Memory
-//===----------------------------------------------------------------------===//
-
-Result<uint64_t> WebGPUBackend::allocate(StreamHandle, uint64_t bytes) {
-  const std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(checkLost());
-  bytes = (bytes + allocationAlignment - 1) / allocationAlignment * allocationAlignment;
-  ZYX_RETURN_IF_ERROR(checkAllocation(bytes, itsFacts.name, found.largestBytes));
-  ZYX_ASSIGN_OR_RETURN(Owned<WGPUBuffer> buffer,
-                       makeBuffer(WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst, bytes));
-  return memories.add({std::move(buffer), bytes}, bytes);
-}
-
-/// Written before what is encoded and not handed over yet. Of words that it has in part, the rest stays as it is.
-Status WebGPUBackend::upload(StreamHandle stream, MemoryRef to, const void *from, uint64_t bytes) {
-  const std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(handOver());
-  const auto *data = static_cast<const unsigned char *>(from);
-  const uint64_t head = std::min(bytes, (4 - to.offset % 4) % 4), whole = (bytes - head) / 4 * 4;
-  if (whole != 0)
-    driver.QueueWriteBuffer(queue.get(), memories.find(to).buffer.get(), to.offset + head, data + head, whole);
-  for (const auto &[begin, end] : {std::pair(uint64_t(0), head), std::pair(head + whole, bytes)}) {
-    uint64_t pattern = 0;
-    std::memcpy(&pattern, data + begin, end - begin);
-    if (begin != end)
-      ZYX_RETURN_IF_ERROR(fill(stream, {{to.handle, to.offset + begin}, end - begin, pattern, sizeof pattern}));
-  }
-  return checkLost();
-}
-
-Status WebGPUBackend::download(StreamHandle, void *to, MemoryRef from, uint64_t bytes) {
-  const std::lock_guard lock(mutex);
-  const uint64_t wholeBytes = 4 * wordsOf(from.offset, bytes);
-  if (reader.bytes < wholeBytes) {
-    reader = {};
-    ZYX_ASSIGN_OR_RETURN(reader.buffer, makeBuffer(WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst, wholeBytes));
-    reader.bytes = wholeBytes;
-  }
-  ZYX_RETURN_IF_ERROR(copyWords(reader.buffer, 0, memories.find(from).buffer, from.offset / 4 * 4, wholeBytes));
-  ZYX_RETURN_IF_ERROR(handOver());
-  const auto mapped = ask<WGPUBufferMapCallbackInfo>([&](auto callback) {
-    return driver.BufferMapAsync(reader.buffer.get(), WGPUMapMode_Read, 0, wholeBytes, callback);
-  });
-  if (mapped->isThere && mapped->status != WGPUMapAsyncStatus_Success)
-    lose("cannot map a buffer: " + mapped->text);
-  ZYX_RETURN_IF_ERROR(checkLost());
-  const void *bytesRead = driver.BufferGetConstMappedRange(reader.buffer.get(), 0, wholeBytes);
-  std::memcpy(to, static_cast<const char *>(bytesRead) + from.offset % 4, bytes);
-  driver.BufferUnmap(reader.buffer.get());
-  return checkLost();
-}
-
-Status WebGPUBackend::setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from) {
-  const auto low = [](uint64_t number) { return static_cast<uint32_t>(number); };
-  const uint32_t distance = from ? low(from->offset - to.offset) : 0;
-  const uint64_t words = wordsOf(to.offset, bytes);
-  const uint32_t values[] = {
-      low(words),      0, low(pattern), low(pattern >> 32), low(to.offset), low(to.offset + bytes), distance,
-      from.has_value()};
-  const MemoryRef buffers[] = {{to.handle, 0}, {from.value_or(to).handle, 0}};
-  return dispatch(bytesKernel, buffers, values, (words + threadsOfGroup - 1) / threadsOfGroup);
-}
-
-/// WebGPU copies between two buffers alone.
-Status WebGPUBackend::copy(StreamHandle, const CopyCommand &copy) {
-  const std::lock_guard lock(mutex);
-  if (copy.from.handle == copy.to.handle || (copy.to.offset | copy.from.offset | copy.bytes) % 4 != 0)
-    return setBytes(copy.to, copy.bytes, 0, copy.from);
-  return copyWords(memories.find(copy.to).buffer, copy.to.offset, memories.find(copy.from).buffer, copy.from.offset,
-                   copy.bytes);
-}
-
-Status WebGPUBackend::fill(StreamHandle, const FillCommand &fill) {
-  const std::lock_guard lock(mutex);
-  const uint64_t pattern = fill.repeated();
-  if (pattern != 0 || (fill.to.offset | fill.bytes) % 4 != 0)
-    return setBytes(fill.to, fill.bytes, std::rotl(pattern, static_cast<int>(8 * (fill.to.offset % 8))), {});
-  pass.reset();
-  ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
-  driver.CommandEncoderClearBuffer(into, memories.find(fill.to).buffer.get(), fill.to.offset, fill.bytes);
-  return Status::ok();
-}
-
-//===----------------------------------------------------------------------===//
-// Kernels
-//===----------------------------------------------------------------------===//
-
-Status WebGPUBackend::makeKernel(WGPUShaderModule shader, LoadedKernel &kernel, const std::string &entry) {
-  std::vector<WGPUBindGroupLayoutEntry> entries(kernel.facts.numBuffers);
-  for (uint32_t i = 0; i < kernel.facts.numBuffers; ++i) {
-    entries[i].binding = i;
-    entries[i].visibility = WGPUShaderStage_Compute;
-    entries[i].buffer.type = WGPUBufferBindingType_Storage;
-  }
-  const std::string what = "lay out kernel " + kernel.facts.name;
-  ZYX_ASSIGN_OR_RETURN(kernel.layout, make(what, driver.DeviceCreateBindGroupLayout, driver.BindGroupLayoutRelease,
-                                           device.get(), {nullptr, {}, entries.size(), entries.data()}));
-  const WGPUBindGroupLayout layouts[] = {kernel.layout.get()};
-  ZYX_ASSIGN_OR_RETURN(const auto whole, make(what, driver.DeviceCreatePipelineLayout, driver.PipelineLayoutRelease,
-                                              device.get(), {nullptr, {}, 1, layouts, 4 * argumentWords}));
-  ZYX_ASSIGN_OR_RETURN(kernel.pipeline,
-                       make("compile kernel " + kernel.facts.name, driver.DeviceCreateComputePipeline,
-                            driver.ComputePipelineRelease, device.get(),
-                            {nullptr, {}, whole.get(), {nullptr, shader, {entry.data(), entry.size()}, 0, nullptr}}));
-  return Status::ok();
-}
-
-Result<KernelHandle> WebGPUBackend::find(ModuleHandle module, const artifact::Kernel &kernel) {
-  const std::lock_guard lock(mutex);
-  ZYX_RETURN_IF_ERROR(checkLimits(kernel, itsFacts.name,
-                                  {found.facts.workgroupThreads, found.facts.sharedBytes,
-                                   found.limits.maxStorageBuffersPerShaderStage, argumentWords - 2}));
-  LoadedModule &owner = *objectOf<LoadedModule>(module);
-  LoadedKernel &made = owner.kernels.emplace_back(LoadedKernel{kernel});
-  ZYX_RETURN_IF_ERROR(makeKernel(owner.shader.get(), made, "k_" + kernel.symbol));
-  return handleOf<KernelHandle>(&made);
-}
-
-Result<WGPUBindGroup> WebGPUBackend::bind(const LoadedKernel &kernel, std::span<const MemoryRef> buffers) {
-  std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout.get())};
-  for (const MemoryRef &each : buffers)
-    key.insert(key.end(), {each.handle, each.offset});
-  if (const auto known = bindGroups.find(key); known != bindGroups.end())
-    return known->second.get();
-  std::vector<WGPUBindGroupEntry> entries(buffers.size());
-  for (uint32_t i = 0; i < buffers.size(); ++i) {
-    const Memory memory = memories.find(buffers[i]);
-    if (const uint64_t unit = found.limits.minStorageBufferOffsetAlignment; buffers[i].offset % unit != 0)
-      return Status::unsupported(
-          textOf({"kernel ", kernel.facts.name, " gets a buffer from byte ", std::to_string(buffers[i].offset),
-                  " on; the device binds from multiples of ", std::to_string(unit)}));
-    entries[i].binding = i;
-    entries[i].buffer = memory.buffer.get();
-    entries[i].offset = buffers[i].offset;
-    entries[i].size = memory.bytes - buffers[i].offset;
-  }
-  if (bindGroups.size() >= mostBindGroups)
-    bindGroups.clear();
-  ZYX_ASSIGN_OR_RETURN(auto made, make("bind the buffers of kernel " + kernel.facts.name, driver.DeviceCreateBindGroup,
-                                       driver.BindGroupRelease, device.get(),
-                                       {nullptr, {}, kernel.layout.get(), entries.size(), entries.data()}));
-  return bindGroups.emplace(std::move(key), std::move(made)).first->second.get();
-}
-
-Status WebGPUBackend::dispatch(const LoadedKernel &kernel, std::span<const MemoryRef> buffers,
-                               std::span<const uint32_t> values, uint64_t groups) {
-  ZYX_ASSIGN_OR_RETURN(const WGPUBindGroup group, bind(kernel, buffers));
-  ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
-  if (!pass)
-    pass = {driver.CommandEncoderBeginComputePass(into, nullptr), [this](WGPUComputePassEncoder its) {
-              driver.ComputePassEncoderEnd(its);
-              driver.ComputePassEncoderRelease(its);
-            }};
-  driver.ComputePassEncoderSetPipeline(pass.get(), kernel.pipeline.get());
-  driver.ComputePassEncoderSetBindGroup(pass.get(), 0, group, 0, nullptr);
-  driver.ComputePassEncoderSetImmediates(pass.get(), 0, values.data(), values.size_bytes());
-  const uint64_t most = found.limits.maxComputeWorkgroupsPerDimension;
-  driver.ComputePassEncoderDispatchWorkgroups(pass.get(), static_cast<uint32_t>(std::min(groups, most)), 1, 1);
-  return Status::ok();
-}
-
-Status WebGPUBackend::launch(StreamHandle, const LaunchCommand &launch) {
-  const std::lock_guard lock(mutex);
-  const LoadedKernel &kernel = *objectOf<LoadedKernel>(launch.kernel);
-  const uint64_t programs = launch.arguments.back().value;
-  if (programs == 0)
-    return Status::ok();
-  // Threads add to the number of a program until it is as large.
-  if (programs > uint64_t(1) << 31)
-    return Status::unsupported(textOf({"kernel ", kernel.facts.name, " has ", std::to_string(programs),
-                                       " programs, more than numbers of 32 bits count"}));
-  std::vector<MemoryRef> buffers;
-  uint32_t values[argumentWords] = {static_cast<uint32_t>(programs), 0};
-  for (const KernelArgument &each : launch.arguments.first(kernel.facts.numBuffers))
-    buffers.push_back(each.memory);
-  for (uint32_t i = 0; i < kernel.facts.numScalars; ++i) {
-    const auto value = static_cast<int64_t>(launch.arguments[kernel.facts.numBuffers + i].value);
-    values[2 + i] = static_cast<uint32_t>(value);
-    if (value != static_cast<int32_t>(value))
-      return Status::unsupported(textOf(
-          {"kernel ", kernel.facts.name, " gets the number ", std::to_string(value), ", which has more than 32 bits"}));
-  }
-  return dispatch(kernel, buffers, {values, 2 + kernel.facts.numScalars},
-                  kernel.facts.groupThreads != 0 ? launch.groups : launch.groupsOf(threadsOfGroup));
-}
-
-Status WebGPUBackend::submitList(uint64_t &next) {
-  pass.reset();
-  const Owned<WGPUCommandEncoder> ended = std::exchange(encoder, nullptr);
-  ZYX_RETURN_IF_ERROR(checkLost());
-  const auto made =
-      make("hand over commands", driver.CommandEncoderFinish, driver.CommandBufferRelease, ended.get(), {});
-  if (!made)
-    lose(made.status().message());
-  // Submitting what is invalid would end the process.
-  ZYX_RETURN_IF_ERROR(checkLost());
-  const WGPUCommandBuffer whole = made->get();
-  next = driver.QueueSubmitForIndex(queue.get(), 1, &whole) + 1;
-  return checkLost();
-}
 
 } // namespace
 
