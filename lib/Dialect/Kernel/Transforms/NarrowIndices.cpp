@@ -9,6 +9,7 @@
 #include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace zyx::kernel {
 #define GEN_PASS_DEF_NARROWINDICESPASS
@@ -74,6 +75,156 @@ private:
   const bool onlyNarrow;
 };
 
+/// What the solver knows; of what is never reached, nothing.
+IntegerValueRange rangeOf(Value value, DataFlowSolver &solver) {
+  const auto *state = solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
+  return state ? state->getValue() : IntegerValueRange();
+}
+
+/// Also what has no range yet: it is never reached.
+bool isNarrow(const IntegerValueRange &range) {
+  return range.isUninitialized() ||
+         (range.getValue().smin().isSignedIntN(32) && range.getValue().smax().isSignedIntN(32));
+}
+
+/// An index that a loop carries is anything to the solver, which does not count trips. Here they are counted: what is
+/// yielded is computed of ranges, trip for trip.
+class Carried {
+public:
+  Carried(scf::ForOp loop, unsigned place, DataFlowSolver &solver)
+      : ends{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}, argument(loop.getRegionIterArg(place)),
+        init(loop.getInitArgs()[place]), yielded(loop.getYieldedValues()[place]), solver(solver) {}
+
+  /// Of the argument and the result. Where sums and choices alone lead to what is yielded, the range grows by no more
+  /// in a trip than in the one before, and trips that are not followed count as the last that is.
+  std::optional<ConstantIntRanges> bound() const {
+    const std::optional<int64_t> trips = mostTrips();
+    IntegerValueRange reached = rangeOf(init, solver);
+    if (!trips || reached.isUninitialized() || !isNarrow(reached))
+      return std::nullopt;
+    for (int64_t trip = 0; trip < *trips; ++trip) {
+      unsigned slope = 0;
+      const IntegerValueRange next = IntegerValueRange::join(reached, evaluate(yielded, reached, slope, mostOps));
+      if (next.isUninitialized() || !isNarrow(next))
+        return std::nullopt;
+      if (next == reached)
+        break;
+      const ConstantIntRanges &from = reached.getValue(), &to = next.getValue();
+      if (trip == mostFollowed) {
+        if (slope > 1)
+          return std::nullopt;
+        const int64_t left = *trips - trip;
+        int64_t down = 0, up = 0;
+        if (llvm::MulOverflow((from.smin() - to.smin()).getSExtValue(), left, down) ||
+            llvm::MulOverflow((to.smax() - from.smax()).getSExtValue(), left, up))
+          return std::nullopt;
+        const int64_t low = from.smin().getSExtValue() - down, high = from.smax().getSExtValue() + up;
+        if (!llvm::isInt<32>(low) || !llvm::isInt<32>(high))
+          return std::nullopt;
+        return ConstantIntRanges::fromSigned(APInt(bits, static_cast<uint64_t>(low)),
+                                             APInt(bits, static_cast<uint64_t>(high)));
+      }
+      reached = next;
+    }
+    return reached.getValue();
+  }
+
+private:
+  static constexpr unsigned bits = IndexType::kInternalStorageBitWidth;
+  /// Trips, and ops one behind the other.
+  static constexpr int64_t mostFollowed = 40;
+  static constexpr unsigned mostOps = 6, steep = 1 << 16;
+
+  std::optional<int64_t> mostTrips() const {
+    SmallVector<ConstantIntRanges> ranges;
+    for (Value end : ends) {
+      const IntegerValueRange range = rangeOf(end, solver);
+      if (range.isUninitialized() || !end.getType().isIndex() || !isNarrow(range))
+        return std::nullopt;
+      ranges.push_back(range.getValue());
+    }
+    const int64_t step = ranges[2].smin().getSExtValue();
+    if (step < 1)
+      return std::nullopt;
+    const int64_t length = ranges[1].smax().getSExtValue() - ranges[0].smin().getSExtValue();
+    return llvm::divideCeilSigned(std::max<int64_t>(length, 0), step);
+  }
+
+  /// Where the argument has that range. `slope`: how much more the result can be for an argument that is one more.
+  IntegerValueRange evaluate(Value value, const IntegerValueRange &range, unsigned &slope, unsigned depth) const {
+    slope = value == argument;
+    if (value == argument)
+      return range;
+    const IntegerValueRange known = rangeOf(value, solver);
+    auto op = value.getDefiningOp<InferIntRangeInterface>();
+    if (!value.getType().isIndex() || isNarrow(known) || !op || op->getNumResults() != 1 || depth == 0)
+      return known;
+    SmallVector<IntegerValueRange> operands;
+    SmallVector<unsigned> slopes;
+    for (Value operand : op->getOperands())
+      operands.push_back(evaluate(operand, range, slopes.emplace_back(), depth - 1));
+    IntegerValueRange result;
+    op.inferResultRangesFromOptional(operands, [&](Value, const IntegerValueRange &of) { result = of; });
+    if (isa<arith::AddIOp>(op))
+      slope = slopes[0] + slopes[1];
+    else if (isa<arith::SelectOp>(op))
+      slope = std::max(slopes[1], slopes[2]);
+    else
+      slope = llvm::any_of(slopes, [](unsigned each) { return each != 0; }) ? steep : 0;
+    return result;
+  }
+
+  /// Of the loop.
+  Value ends[3];
+  Value argument, init, yielded;
+  DataFlowSolver &solver;
+};
+
+/// Whether an index becomes an integer of no more than 32 bits: its low digits are what is wanted.
+bool keepsLowDigits(Operation *op) {
+  return isa<arith::IndexCastOp, arith::IndexCastUIOp>(op) && op->getOperand(0).getType().isIndex() &&
+         op->getResult(0).getType().getIntOrFloatBitWidth() <= 32;
+}
+
+/// Who reads the index gets it out of an op that tells its range.
+void tell(OpBuilder &builder, Location loc, Value index, const ConstantIntRanges &range) {
+  const auto number = [&](const APInt &of) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, of.getSExtValue(), 32);
+  };
+  auto word = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+  Value told = arith::MaxSIOp::create(builder, loc, word, number(range.smin()));
+  told = arith::MinSIOp::create(builder, loc, told, number(range.smax()));
+  told = arith::IndexCastOp::create(builder, loc, index.getType(), told);
+  index.replaceAllUsesExcept(told, word);
+}
+
+/// Tells the ranges of indices that loops carry; true where one is new.
+bool tellCarried(FuncOp func, DataFlowSolver &solver) {
+  struct Found {
+    scf::ForOp loop;
+    unsigned place;
+    ConstantIntRanges range;
+  };
+  SmallVector<Found> found;
+  func.walk([&](scf::ForOp loop) {
+    for (unsigned place = 0; place < loop.getNumRegionIterArgs(); ++place) {
+      const Value argument = loop.getRegionIterArg(place);
+      const bool isTold = llvm::all_of(argument.getUsers(), keepsLowDigits);
+      if (!argument.getType().isIndex() || isTold || isNarrow(rangeOf(argument, solver)))
+        continue;
+      if (const std::optional<ConstantIntRanges> range = Carried(loop, place, solver).bound())
+        found.push_back({loop, place, *range});
+    }
+  });
+  for (Found &each : found) {
+    OpBuilder builder(each.loop.getBody(), each.loop.getBody()->begin());
+    tell(builder, each.loop.getLoc(), each.loop.getRegionIterArg(each.place), each.range);
+    builder.setInsertionPointAfter(each.loop);
+    tell(builder, each.loop.getLoc(), each.loop.getResult(each.place), each.range);
+  }
+  return !found.empty();
+}
+
 /// Marks ops that would have other results in 32 bits: operands of an index may need more. Sums, differences and
 /// products have the same low digits however many there are.
 void markWide(FuncOp func, DataFlowSolver &solver) {
@@ -88,7 +239,8 @@ void markWide(FuncOp func, DataFlowSolver &solver) {
   func.walk([&](Operation *op) {
     if (!isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect()) ||
         isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::SelectOp,
-            arith::ConstantOp, scf::YieldOp, scf::ConditionOp, scf::WhileOp, scf::IfOp>(op))
+            arith::ConstantOp, scf::YieldOp, scf::ConditionOp, scf::WhileOp, scf::IfOp>(op) ||
+        keepsLowDigits(op))
       return;
     // Of comparisons without a sign the order of numbers below zero stays.
     const bool isUnsigned =
@@ -146,10 +298,17 @@ struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
     FuncOp func = getOperation();
     if (func.getExternal())
       return;
+    // What one loop carries is known before what one inside of it does.
+    constexpr unsigned mostRounds = 5;
+    for (unsigned round = 0; onlyNarrow && round < mostRounds; ++round) {
+      DataFlowSolver solver;
+      if (failed(solve(solver)))
+        return signalPassFailure();
+      if (!tellCarried(func, solver))
+        break;
+    }
     DataFlowSolver solver;
-    dataflow::loadBaselineAnalyses(solver);
-    solver.load<Ranges>(onlyNarrow);
-    if (failed(solver.initializeAndRun(func)))
+    if (failed(solve(solver)))
       return signalPassFailure();
     if (onlyNarrow)
       markWide(func, solver);
@@ -163,6 +322,13 @@ struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
                                          .setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled)
                                          .setListener(&forget))))
       signalPassFailure();
+  }
+
+private:
+  LogicalResult solve(DataFlowSolver &solver) {
+    dataflow::loadBaselineAnalyses(solver);
+    solver.load<Ranges>(onlyNarrow);
+    return solver.initializeAndRun(getOperation());
   }
 };
 

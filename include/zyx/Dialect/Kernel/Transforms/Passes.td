@@ -115,7 +115,7 @@ def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp
 
     With `only-narrow` an index has 32 bits in the end, with or without a sign: scalars of a kernel are taken for such, and
     an op whose result would differ because an operand is larger, or may be, gets the attribute `wide_index`: an emitter
-    refuses it.
+    refuses it. What a loop carries is bounded by its trips, and gets a maximum and a minimum that tell so.
   }];
   let options = [
     Option<"onlyNarrow", "only-narrow", "bool", "false", "whether all indices become numbers of 32 bits behind this pass">
