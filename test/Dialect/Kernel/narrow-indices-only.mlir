@@ -40,11 +40,42 @@ kernel.func @trips(%x: !i32) attributes {form = #kernel.form<lowered>} {
         %v = kernel.load %xs[%q] : !kernel.view<504xi32, global> -> i32
         kernel.store %v, %xs[%j] : i32, !kernel.view<504xi32, global>
       }
+      // What is yielded is read, too.
+      %stop = arith.addi %p, %twice : index
+      %fits = arith.cmpi slt, %stop, %c100 : index
+      %bit = arith.extui %fits : i1 to i32
+      kernel.store %bit, %xs[%p] : i32, !kernel.view<504xi32, global>
       scf.yield %taken, %half, %twice : index, index, index
     }
     %rest = arith.remui %s#0, %c100 : index
     %w = kernel.load %xs[%rest] : !kernel.view<504xi32, global> -> i32
     kernel.store %w, %xs[%p] : i32, !kernel.view<504xi32, global>
+  }
+  kernel.return
+}
+
+// A place out of memory is any number of 32 bits, and its sum with another one is compared and divided in 64.
+// CHECK-LABEL: kernel.func @sums
+// CHECK-NOT: wide_index
+// CHECK: %[[LEAST:.*]] = arith.minsi %{{.*}}, %{{.*}} : index
+// CHECK: %[[WHOLE:.*]] = arith.addi %{{.*}}, %[[LEAST]] : index
+// CHECK: arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+// CHECK: arith.remui %{{.*}}, %{{.*}} : i64
+// CHECK: kernel.load %{{.*}}[%[[WHOLE]]]
+kernel.func @sums(%x: !i32) attributes {form = #kernel.form<lowered>} {
+  %c503 = arith.constant 503 : index
+  %c504 = arith.constant 504 : index
+  %xs = kernel.view %x map #all : !i32 -> !kernel.view<504xi32, global>
+  kernel.grid (%p) in [504] step [1] {
+    %v = kernel.load %xs[%p] : !kernel.view<504xi32, global> -> i32
+    %i = arith.index_cast %v : i32 to index
+    %at = arith.addi %i, %p : index
+    %near = arith.minsi %at, %c503 : index
+    %is = arith.cmpi slt, %at, %c504 : index
+    %row = arith.remui %at, %c504 : index
+    %w = kernel.load %xs[%near] : !kernel.view<504xi32, global> -> i32
+    %r = arith.select %is, %w, %v : i32
+    kernel.store %r, %xs[%row] : i32, !kernel.view<504xi32, global>
   }
   kernel.return
 }

@@ -195,7 +195,9 @@ void tell(OpBuilder &builder, Location loc, Value index, const ConstantIntRanges
   Value told = arith::MaxSIOp::create(builder, loc, word, number(range.smin()));
   told = arith::MinSIOp::create(builder, loc, told, number(range.smax()));
   told = arith::IndexCastOp::create(builder, loc, index.getType(), told);
-  index.replaceAllUsesExcept(told, word);
+  // What a loop yields it would take for anything again.
+  index.replaceUsesWithIf(told,
+                          [&](OpOperand &use) { return use.getOwner() != word && !isa<scf::YieldOp>(use.getOwner()); });
 }
 
 /// Tells the ranges of indices that loops carry; true where one is new.
@@ -221,8 +223,81 @@ bool tellCarried(FuncOp func, DataFlowSolver &solver) {
     tell(builder, each.loop.getLoc(), each.loop.getRegionIterArg(each.place), each.range);
     builder.setInsertionPointAfter(each.loop);
     tell(builder, each.loop.getLoc(), each.loop.getResult(each.place), each.range);
+    const Value yielded = each.loop.getYieldedValues()[each.place];
+    if (Operation *op = yielded.getDefiningOp(); op && op->getBlock() == each.loop.getBody()) {
+      builder.setInsertionPointAfter(op);
+      tell(builder, op->getLoc(), yielded, each.range);
+    }
   }
   return !found.empty();
+}
+
+/// The number that an index is, where all of what it is made of can be told in 64 bits. An integer that becomes an
+/// index was one of 64 bits, or is narrow.
+Value in64Bits(OpBuilder &builder, Value index, DataFlowSolver &solver, unsigned depth = 4) {
+  const Location loc = index.getLoc();
+  const Type i64 = builder.getI64Type();
+  if (isNarrow(rangeOf(index, solver)))
+    return arith::IndexCastOp::create(builder, loc, i64, index);
+  Operation *op = index.getDefiningOp();
+  if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op); cast && cast.getIn().getType() == i64)
+    return cast.getIn();
+  if (depth == 0 || !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::SelectOp>(op))
+    return {};
+  const unsigned first = isa<arith::SelectOp>(op) ? 1 : 0;
+  SmallVector<Value> operands(op->getOperands());
+  for (Value &operand : MutableArrayRef(operands).drop_front(first)) {
+    operand = in64Bits(builder, operand, solver, depth - 1);
+    if (!operand)
+      return {};
+  }
+  OperationState state(loc, op->getName().getStringRef(), operands, {i64}, op->getAttrs());
+  return builder.create(state)->getResult(0);
+}
+
+/// Comparisons, quotients and remainders of indices that may need more than 32 bits, as a place that is read out of
+/// memory and added to another one, are computed in 64. The minimum of such a sum is one of a term: `min(a + b, c)` is
+/// `b + min(a, c - b)`.
+void widen(FuncOp func, DataFlowSolver &solver) {
+  SmallVector<Operation *> found;
+  func.walk([&](Operation *op) {
+    if (isa<arith::CmpIOp, arith::DivUIOp, arith::RemUIOp, arith::MinSIOp>(op) &&
+        op->getOperand(0).getType().isIndex() &&
+        !llvm::all_of(op->getOperands(), [&](Value each) { return isNarrow(rangeOf(each, solver)); }))
+      found.push_back(op);
+  });
+  for (Operation *op : found) {
+    OpBuilder builder(op);
+    const Location loc = op->getLoc();
+    if (isa<arith::MinSIOp>(op)) {
+      auto sum = op->getOperand(0).getDefiningOp<arith::AddIOp>();
+      const Value limit = op->getOperand(1);
+      if (!sum || !isNarrow(rangeOf(limit, solver)))
+        continue;
+      const auto width = [&](Value of) {
+        const IntegerValueRange range = rangeOf(of, solver);
+        return range.isUninitialized() ? APInt(IndexType::kInternalStorageBitWidth, 0)
+                                       : range.getValue().umax() - range.getValue().umin();
+      };
+      const bool isLeftMoved = width(sum.getLhs()).ult(width(sum.getRhs()));
+      const Value moved = isLeftMoved ? sum.getLhs() : sum.getRhs(), left = isLeftMoved ? sum.getRhs() : sum.getLhs();
+      const Value rest = arith::SubIOp::create(builder, loc, limit, moved);
+      const Value least = arith::MinSIOp::create(builder, loc, left, rest);
+      op->getResult(0).replaceAllUsesWith(arith::AddIOp::create(builder, loc, moved, least));
+      continue;
+    }
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(in64Bits(builder, operand, solver));
+    if (llvm::is_contained(operands, Value()))
+      continue;
+    const Type type = isa<arith::CmpIOp>(op) ? op->getResult(0).getType() : builder.getI64Type();
+    OperationState state(loc, op->getName().getStringRef(), operands, {type}, op->getAttrs());
+    Value result = builder.create(state)->getResult(0);
+    if (!isa<arith::CmpIOp>(op))
+      result = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), result);
+    op->getResult(0).replaceAllUsesWith(result);
+  }
 }
 
 /// Marks ops that would have other results in 32 bits: operands of an index may need more. Sums, differences and
@@ -306,6 +381,12 @@ struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
         return signalPassFailure();
       if (!tellCarried(func, solver))
         break;
+    }
+    if (onlyNarrow) {
+      DataFlowSolver solver;
+      if (failed(solve(solver)))
+        return signalPassFailure();
+      widen(func, solver);
     }
     DataFlowSolver solver;
     if (failed(solve(solver)))
