@@ -80,6 +80,38 @@ kernel.func @sums(%x: !i32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 
+// A loop from such a place on, and a place of 64 bits that is cut to the buffer.
+// CHECK-LABEL: kernel.func @places
+// CHECK-NOT: wide_index
+// CHECK: arith.cmpi sgt, %{{.*}}, %{{.*}} : i64
+// CHECK: scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step
+// CHECK-NEXT: arith.addi %{{.*}}, %[[T]] : index
+// CHECK: arith.cmpi slt, %{{.*}}, %{{.*}} : i64
+kernel.func @places(%x: !i32, %y: !kernel.buffer<i64, global>) attributes {form = #kernel.form<lowered>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c503 = arith.constant 503 : index
+  %xs = kernel.view %x map #all : !i32 -> !kernel.view<504xi32, global>
+  %ys = kernel.view %y map #all : !kernel.buffer<i64, global> -> !kernel.view<504xi64, global>
+  kernel.grid (%p) in [504] step [1] {
+    %far = kernel.load %ys[%p] : !kernel.view<504xi64, global> -> i64
+    %any = arith.index_cast %far : i64 to index
+    %above = arith.maxsi %any, %c0 : index
+    %inside = arith.minsi %above, %c503 : index
+    %v = kernel.load %xs[%inside] : !kernel.view<504xi32, global> -> i32
+    %begin = arith.index_cast %v : i32 to index
+    %w = kernel.load %xs[%p] : !kernel.view<504xi32, global> -> i32
+    %n = arith.index_cast %w : i32 to index
+    %end = arith.addi %begin, %n : index
+    scf.for %i = %begin to %end step %c1 {
+      %is = arith.cmpi slt, %i, %c503 : index
+      %r = arith.select %is, %v, %w : i32
+      kernel.store %r, %xs[%i] : i32, !kernel.view<504xi32, global>
+    }
+  }
+  kernel.return
+}
+
 // Low digits are those of any index; 64 bits of one, and a comparison, are not.
 // CHECK-LABEL: kernel.func @digits
 // CHECK: arith.index_cast %{{.*}} : index to i32

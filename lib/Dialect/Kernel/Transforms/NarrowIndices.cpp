@@ -237,11 +237,11 @@ bool tellCarried(FuncOp func, DataFlowSolver &solver) {
 Value in64Bits(OpBuilder &builder, Value index, DataFlowSolver &solver, unsigned depth = 4) {
   const Location loc = index.getLoc();
   const Type i64 = builder.getI64Type();
-  if (isNarrow(rangeOf(index, solver)))
-    return arith::IndexCastOp::create(builder, loc, i64, index);
   Operation *op = index.getDefiningOp();
   if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op); cast && cast.getIn().getType() == i64)
     return cast.getIn();
+  if (isNarrow(rangeOf(index, solver)))
+    return arith::IndexCastOp::create(builder, loc, i64, index);
   if (depth == 0 || !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::SelectOp>(op))
     return {};
   const unsigned first = isa<arith::SelectOp>(op) ? 1 : 0;
@@ -255,13 +255,30 @@ Value in64Bits(OpBuilder &builder, Value index, DataFlowSolver &solver, unsigned
   return builder.create(state)->getResult(0);
 }
 
+/// A loop from `a` to `a + n` counts from 0 to `n`.
+void countFromZero(FuncOp func, DataFlowSolver &solver) {
+  func.walk([&](scf::ForOp loop) {
+    auto end = loop.getUpperBound().getDefiningOp<arith::AddIOp>();
+    const Value begin = loop.getLowerBound();
+    if (!end || !end.getType().isIndex() || isNarrow(rangeOf(end, solver)) ||
+        !llvm::is_contained(end->getOperands(), begin))
+      return;
+    OpBuilder builder(loop);
+    loop.setUpperBound(end.getLhs() == begin ? end.getRhs() : end.getLhs());
+    loop.setLowerBound(arith::ConstantIndexOp::create(builder, loop.getLoc(), 0));
+    builder.setInsertionPointToStart(loop.getBody());
+    auto place = arith::AddIOp::create(builder, loop.getLoc(), begin, loop.getInductionVar());
+    loop.getInductionVar().replaceAllUsesExcept(place, place);
+  });
+}
+
 /// Comparisons, quotients and remainders of indices that may need more than 32 bits, as a place that is read out of
 /// memory and added to another one, are computed in 64. The minimum of such a sum is one of a term: `min(a + b, c)` is
 /// `b + min(a, c - b)`.
 void widen(FuncOp func, DataFlowSolver &solver) {
   SmallVector<Operation *> found;
   func.walk([&](Operation *op) {
-    if (isa<arith::CmpIOp, arith::DivUIOp, arith::RemUIOp, arith::MinSIOp>(op) &&
+    if (isa<arith::CmpIOp, arith::DivUIOp, arith::RemUIOp, arith::MinSIOp, arith::MaxSIOp>(op) &&
         op->getOperand(0).getType().isIndex() &&
         !llvm::all_of(op->getOperands(), [&](Value each) { return isNarrow(rangeOf(each, solver)); }))
       found.push_back(op);
@@ -269,11 +286,9 @@ void widen(FuncOp func, DataFlowSolver &solver) {
   for (Operation *op : found) {
     OpBuilder builder(op);
     const Location loc = op->getLoc();
-    if (isa<arith::MinSIOp>(op)) {
-      auto sum = op->getOperand(0).getDefiningOp<arith::AddIOp>();
-      const Value limit = op->getOperand(1);
-      if (!sum || !isNarrow(rangeOf(limit, solver)))
-        continue;
+    auto sum = op->getOperand(0).getDefiningOp<arith::AddIOp>();
+    const Value limit = op->getOperand(1);
+    if (isa<arith::MinSIOp>(op) && sum && isNarrow(rangeOf(limit, solver))) {
       const auto width = [&](Value of) {
         const IntegerValueRange range = rangeOf(of, solver);
         return range.isUninitialized() ? APInt(IndexType::kInternalStorageBitWidth, 0)
@@ -291,6 +306,17 @@ void widen(FuncOp func, DataFlowSolver &solver) {
       operands.push_back(in64Bits(builder, operand, solver));
     if (llvm::is_contained(operands, Value()))
       continue;
+    if (isa<arith::MinSIOp, arith::MaxSIOp>(op)) {
+      const auto order = isa<arith::MinSIOp>(op) ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt;
+      const Value isLeft = arith::CmpIOp::create(builder, loc, order, operands[0], operands[1]);
+      const Value chosen = arith::SelectOp::create(builder, loc, isLeft, operands[0], operands[1]);
+      const Value index = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), chosen);
+      const IntegerValueRange range = rangeOf(op->getResult(0), solver);
+      op->getResult(0).replaceAllUsesWith(index);
+      if (isNarrow(range) && !range.isUninitialized())
+        tell(builder, loc, index, range.getValue());
+      continue;
+    }
     const Type type = isa<arith::CmpIOp>(op) ? op->getResult(0).getType() : builder.getI64Type();
     OperationState state(loc, op->getName().getStringRef(), operands, {type}, op->getAttrs());
     Value result = builder.create(state)->getResult(0);
@@ -373,6 +399,12 @@ struct NarrowIndices : zyx::kernel::impl::NarrowIndicesPassBase<NarrowIndices> {
     FuncOp func = getOperation();
     if (func.getExternal())
       return;
+    if (onlyNarrow) {
+      DataFlowSolver solver;
+      if (failed(solve(solver)))
+        return signalPassFailure();
+      countFromZero(func, solver);
+    }
     // What one loop carries is known before what one inside of it does.
     constexpr unsigned mostRounds = 5;
     for (unsigned round = 0; onlyNarrow && round < mostRounds; ++round) {
