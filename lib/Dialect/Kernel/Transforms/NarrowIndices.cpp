@@ -242,7 +242,7 @@ Value in64Bits(OpBuilder &builder, Value index, DataFlowSolver &solver, unsigned
     return cast.getIn();
   if (isNarrow(rangeOf(index, solver)))
     return arith::IndexCastOp::create(builder, loc, i64, index);
-  if (depth == 0 || !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::SelectOp>(op))
+  if (depth == 0 || !isa_and_nonnull<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::SelectOp>(op))
     return {};
   const unsigned first = isa<arith::SelectOp>(op) ? 1 : 0;
   SmallVector<Value> operands(op->getOperands());
