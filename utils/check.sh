@@ -4,8 +4,8 @@
 #   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-cpu] [--all-opencl] [--all-vulkan] [--all-webgpu]
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
 # conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-cpu all run with random
-# schedules and for older processors, with --all-opencl on OpenCL, with --all-vulkan on Vulkan, and with --all-webgpu on
-# WebGPU.
+# schedules and for older processors, with --all-opencl on OpenCL, with --all-vulkan on Vulkan, where samples run under
+# more of the validation layers, too, and with --all-webgpu on WebGPU.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -87,15 +87,21 @@ digits_count() {
   }
 }
 
-# A sample of the conformance cases on Vulkan under Khronos' validation layer, which must be there and say nothing.
+# vulkan_layered SETTINGS [VARIABLE=VALUE]...: cases on Vulkan under Khronos' validation layer, with the settings of that folder.
+vulkan_layered() {
+  local settings=$1
+  shift
+  env VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_SETTINGS_PATH="$zyx_root/test/conformance/vulkan/$settings" "$@"
+}
+
+# vulkan_validated SETTINGS [VARIABLE=VALUE]...: a sample of the cases, for which the layer must be there and say nothing.
 vulkan_validated() {
   local output
-  output=$(VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation VK_LAYER_SETTINGS_PATH="$zyx_root/test/conformance/vulkan" \
-    "$folder/bin/zyx-conformance" --device=vulkan --max-refused=0 --spread=12 2>&1) || {
+  output=$(vulkan_layered "$@" "$folder/bin/zyx-conformance" --device=vulkan --max-refused=0 --spread=12 --batch=4 --seconds=600 2>&1) || {
     echo "$output"
     return 1
   }
-  grep -q createinstance-status-message <<<"$output" || {
+  grep -q -e createinstance-status-message -e CURRENT-VALIDATION-ENABLED <<<"$output" || {
     echo "the validation layer was not there"
     return 1
   }
@@ -105,7 +111,19 @@ vulkan_validated() {
   tail -n 1 <<<"$output"
 }
 
-step "install packages" "$zyx_root/utils/install.sh" || exit 1
+# Barriers that order nothing, in a kernel whose threads meet in shared memory.
+vulkan_race_is_seen() {
+  local output
+  output=$(vulkan_layered races "$@" FMA=bare-barriers ZYX_CACHE_DIR=off \
+    ZYX_VULKAN_DRIVER="$folder/test/fake-vulkan/libZyxVulkanFma.so" \
+    "$folder/bin/zyx-conformance" --device=vulkan --filter=reduce.add.f32.2x1000.over1 2>&1)
+  grep -m 1 SharedMemoryDataRace <<<"$output" || {
+    echo "$output"
+    return 1
+  }
+}
+
+step "install packages" "$zyx_root/utils/install.sh" ${all_vulkan:+--vulkan-layer} || exit 1
 step "configure build/$preset" configure "$preset" || exit 1
 step "build everything" build "$preset" all zyx-docs || exit 1
 
@@ -137,8 +155,13 @@ if [ -n "$all_opencl" ]; then
   check "all conformance cases on OpenCL" "$folder/bin/zyx-conformance" --device=opencl --max-refused=0
 fi
 
-check "Vulkan under its validation layer" vulkan_validated
+check "Vulkan under its validation layer" vulkan_validated .
 if [ -n "$all_vulkan" ]; then
+  check "Vulkan under GPU-assisted validation" vulkan_validated assisted
+  newer=VK_LAYER_PATH=$zyx_root/build/vulkan-layer
+  check "Vulkan under a newer validation layer" vulkan_validated newer "$newer"
+  check "threads of Vulkan do not race for shared memory" vulkan_validated races "$newer"
+  check "threads that race for it are seen" vulkan_race_is_seen "$newer"
   check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --batch=1 --max-refused=0
 fi
 

@@ -3,8 +3,9 @@
 # where the machine has none; a library of WebGPU, through pip into build/webgpu; and what the Python package is built and
 # tested with, through pip into build/python.
 # docs/dependencies.md gives the reason for each package.
-#   utils/install.sh [--benchmarks] [--no-ptxas] [--no-python] [--no-webgpu]
-# --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; without the assembler, tests of cubins are
+#   utils/install.sh [--benchmarks] [--vulkan-layer] [--no-ptxas] [--no-python] [--no-webgpu]
+# --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; --vulkan-layer a newer validation layer of Vulkan,
+# out of a package of Chromium's, in build/vulkan-layer, for utils/check.sh --all-vulkan; without the assembler, tests of cubins are
 # skipped, without build/python the package is not built, and without build/webgpu there are no devices of WebGPU.
 set -euo pipefail
 
@@ -18,10 +19,11 @@ packages=(
   pocl-opencl-icd ocl-icd-libopencl1 oclgrind
   libvulkan-dev libvulkan1 mesa-vulkan-drivers vulkan-validationlayers spirv-tools
 )
-wants_ptxas=yes wants_python=yes wants_webgpu=yes
+wants_ptxas=yes wants_python=yes wants_webgpu=yes wants_layer=
 for option in "$@"; do
   case $option in
     --benchmarks) packages+=(libblis4-pthread libdnnl-dev) ;;
+    --vulkan-layer) wants_layer=yes ;;
     --no-ptxas) wants_ptxas= ;;
     --no-python) wants_python= ;;
     --no-webgpu) wants_webgpu= ;;
@@ -139,4 +141,25 @@ install_python() {
 if [ -n "$wants_python" ]; then
   echo "installing what the Python package needs in build/python"
   install_python || echo "install.sh: no build/python: the Python package will not be built or tested" >&2
+fi
+
+# Debian's validation layer is of 2023. That of Chromium's package is one library; no browser is installed for it.
+layer_folder=$(cd "$(dirname "$0")/.." && pwd)/build/vulkan-layer
+install_layer() {
+  local folder name=libVkLayer_khronos_validation.so
+  mkdir -p "$layer_folder"
+  folder=$(mktemp -d "$layer_folder.XXXXXX")
+  trap 'rm -rf "$folder"' RETURN
+  (cd "$folder" && apt-get -q download chromium-common) || return 1
+  dpkg-deb --fsys-tarfile "$folder"/chromium-common_*.deb | tar -x -C "$folder" --wildcards "*/$name" || return 1
+  cat >"$layer_folder/VkLayer_khronos_validation.json" <<END
+{"file_format_version": "1.2.0",
+ "layer": {"name": "VK_LAYER_KHRONOS_validation", "type": "GLOBAL", "library_path": "./$name", "api_version": "1.4.300",
+           "implementation_version": "1", "description": "Khronos' validation layer, of Chromium"}}
+END
+  mv "$(find "$folder" -name "$name" -type f)" "$layer_folder/$name"
+}
+if [ -n "$wants_layer" ] && [ ! -e "$layer_folder/libVkLayer_khronos_validation.so" ]; then
+  echo "installing a newer validation layer of Vulkan in build/vulkan-layer"
+  install_layer || echo "install.sh: no build/vulkan-layer: utils/check.sh --all-vulkan will fail" >&2
 fi

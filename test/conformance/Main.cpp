@@ -51,6 +51,7 @@ constexpr const char *help =
     "  --max-refused=N   fail where more cases are refused\n"
     "  --batch=N         cases in one graph (default: 48)\n"
     "  --jobs=N          processes (default: one for each processor it may use)\n"
+    "  --seconds=N       for one graph on one device; what takes longer is a crash (default: 120)\n"
     "  --exhaustive      every unary function on every f32: minutes for each that the filters name\n"
     "  --list            print the names of the cases\n"
     "  --coverage        print the ops, kinds and dtypes that no case is about; fails if there are\n"
@@ -130,6 +131,7 @@ std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
       tools::number("--max-refused", settings.maxRefused, "number of cases"),
       tools::number("--batch", settings.run.batch, "number of cases", decltype(settings.run.batch)(1)),
       tools::number("--jobs", settings.run.jobs, "number of processes", decltype(settings.run.jobs)(1)),
+      tools::number("--seconds", settings.run.seconds, "number of seconds", decltype(settings.run.seconds)(1)),
       tools::flag("--compile-only", settings.compileOnly),
       tools::text("--dump", settings.dump),
       tools::number("--spread", settings.spread, "number of cases", size_t(1)),

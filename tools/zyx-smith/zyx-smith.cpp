@@ -36,6 +36,7 @@ constexpr const char *help =
     "  --count=N        graphs for each device and way of optimising (default: 300)\n"
     "  --time=SECONDS   begin no more graphs after that (default: no limit)\n"
     "  --jobs=N         processes (default: one for each processor it may use)\n"
+    "  --seconds=N      for one program on one device; what takes longer is a crash (default: 120)\n"
     "  --batch=N        graphs compiled as one program (default: 48; always 1 with schedules)\n"
     "  --max-refused=N  fail where more graphs of one device and way are refused\n"
     "  --reduce=FOLDER  cut failing graphs down and write them there, for zyx-run\n"
@@ -122,6 +123,7 @@ std::vector<tools::Option> optionsOf(Settings &settings) {
       countOption(settings),
       tools::number("--time", settings.time, "number of seconds", 0.0),
       tools::number("--jobs", settings.run.jobs, "number of processes", decltype(settings.run.jobs)(1)),
+      tools::number("--seconds", settings.run.seconds, "number of seconds", decltype(settings.run.seconds)(1)),
       tools::number("--batch", settings.run.batch, "number of graphs", decltype(settings.run.batch)(1)),
       tools::number("--max-refused", settings.maxRefused, "number of graphs"),
       tools::text("--reduce", settings.folder),

@@ -54,16 +54,16 @@ kernel.func @k(%x: !f32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 //--- wide.mlir
-// WIDE: error: 'arith.remui' may have an index of more than 32 bits, which WGSL does not compute with at {{.*}}wide.mlir":10:
+// WIDE: error: 'arith.shrui' may have an index of more than 32 bits, which WGSL does not compute with at {{.*}}wide.mlir":10:
 #all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
 !f32 = !kernel.buffer<f32, global>
 kernel.func @k(%x: !f32) attributes {form = #kernel.form<lowered>} {
   %million = arith.constant 10000000 : index
-  %n = arith.constant 977 : index
+  %n = arith.constant 7 : index
   %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
   kernel.grid (%i) in [1000] step [1] {
     %far = arith.muli %i, %million : index
-    %j = arith.remui %far, %n : index
+    %j = arith.shrui %far, %n : index
     %v = kernel.load %xs[%j] : !kernel.view<1000xf32, global> -> f32
     kernel.store %v, %xs[%i] : f32, !kernel.view<1000xf32, global>
   }

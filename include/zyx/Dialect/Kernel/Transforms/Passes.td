@@ -115,7 +115,8 @@ def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp
 
     With `only-narrow` an index has 32 bits in the end, with or without a sign: scalars of a kernel are taken for such, and
     an op whose result would differ because an operand is larger, or may be, gets the attribute `wide_index`: an emitter
-    refuses it.
+    refuses it. What a loop carries is bounded by its trips, and gets a maximum and a minimum that tell so;
+    comparisons, quotients and remainders of more than 32 bits become those of integers of 64 where the index is a sum of such.
   }];
   let options = [
     Option<"onlyNarrow", "only-narrow", "bool", "false", "whether all indices become numbers of 32 bits behind this pass">
