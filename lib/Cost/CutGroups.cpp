@@ -218,8 +218,9 @@ std::optional<double> Cutter::weigh(GroupOp group) {
   return place->second;
 }
 
-void Cutter::run(GroupOp first) {
+bool Cutter::run(GroupOp first) {
   SmallVector<GroupOp> work{first};
+  bool isCut = false;
   while (!work.empty()) {
     GroupOp group = work.pop_back_val();
     if (!mayCut(group))
@@ -252,7 +253,9 @@ void Cutter::run(GroupOp first) {
                                                      : " values in between are stored"));
     ZYX_DEBUG(Fusion, "a group is cut: " + micro(least) + " instead of " + micro(whole->seconds));
     llvm::append_range(work, parts);
+    isCut = true;
   }
+  return isCut;
 }
 
 void CutGroups::runOnOperation() {

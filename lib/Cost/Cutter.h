@@ -16,7 +16,8 @@ namespace zyx::cost {
 class Cutter {
 public:
   Cutter(mlir::func::FuncOp entry, CostModel &costs) : entry(entry), runsOnce(entry), costs(costs) {}
-  void run(graph::ir::GroupOp group);
+  /// Whether it was cut, and is gone.
+  bool run(graph::ir::GroupOp group);
   /// What the group takes, whole or in the parts that run() makes of it at first; none where it is no kernel.
   std::optional<double> weigh(graph::ir::GroupOp group);
 

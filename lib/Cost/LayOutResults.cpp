@@ -412,13 +412,16 @@ void ResultLayouter::turnAsRead() {
       set.orders.emplace_back(result, *order);
     }
   }
+  // Groups that were cut beside an earlier one: their results are those of other groups now.
+  llvm::DenseSet<Operation *> gone;
   for (auto &[group, set] : sets) {
-    if (!tryOut(MutableArrayRef<Set>(set)))
+    if (gone.contains(group) || !tryOut(MutableArrayRef<Set>(set)))
       continue;
     remark::passed(group->getLoc(), remark::RemarkOpts::name("LayOutResults").category("zyx-fusion"))
         << (std::to_string(set.values.size()) + " results are stored in the order in which their group reads");
     for (Operation *each : groupsOf(set.values))
-      cutter.run(cast<GroupOp>(each));
+      if (cutter.run(cast<GroupOp>(each)))
+        gone.insert(each);
   }
 }
 
