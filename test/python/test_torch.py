@@ -937,7 +937,7 @@ def test_cholesky_by_its_older_name():
         close(torch.cholesky(x, upper=upper), compiled(lambda x: torch.cholesky(x, upper=upper))(x))
 
 
-EIGHT_BITS = [getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(torch, name)]
+EIGHT_BITS = [getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu") if hasattr(torch, name)]
 
 
 def same_floats(found, expected):
