@@ -992,6 +992,54 @@ def test_quantised_products():
                 torch.testing.assert_close(torch.compile(f, backend="zyx")(x, w, *scales).float(), expected, rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="this PyTorch has no products of groups")
+@pytest.mark.parametrize("rows, ends", [(3, [1, 1, 3, 3]), (24, [0, 4, 9, 24]), (24, [8, 8, 8, 16])])
+def test_products_of_groups(rows, ends):
+    """Of rows, which data cuts into groups with a matrix each. Other matrices are not looked at, and rows behind all groups are zeros."""
+    torch._dynamo.reset()
+    offsets, made = torch.tensor(ends, dtype=torch.int32), ends[-1]
+    x, w = torch.randn(rows, 8), torch.randn(4, 8, 16)
+    w[1, 0, 0] = math.inf
+
+    def expected(x, w):
+        parts = [x[begin:end] @ w[group] for group, (begin, end) in enumerate(zip([0, *ends], ends))]
+        return torch.cat([*parts, torch.zeros(rows - made, 16)])
+
+    f = torch.compile(lambda x, w: torch._grouped_mm(x, w, offs=offsets), backend="zyx")
+    close(expected(x, w), f(x, w))
+    w[1, 0, 0] = 0.5
+    pairs = []
+    for function in (expected, f):
+        own = [each.clone().requires_grad_() for each in (x, w)]
+        function(*own).sin().sum().backward()
+        pairs.append([each.grad for each in own])
+    for a, b in zip(*pairs):
+        close(a, b)
+    if rows % 4 == 0:
+        columns = torch.randn(4, 16, 8)
+        transposed = torch.compile(lambda w, x: torch._grouped_mm(w, x.t(), offs=offsets), backend="zyx")(columns, x)
+        close(expected(x, columns.mT).t(), transposed)
+
+
+def test_products_of_groups_of_transformers():
+    """Its own ops, which it has where PyTorch's are not compiled."""
+    moe = pytest.importorskip("transformers.integrations.moe", reason="transformers is not installed")
+    if not hasattr(torch.ops.transformers, "grouped_mm_fallback"):
+        pytest.skip("this version of transformers has no such ops")
+    del moe
+    offsets = torch.tensor([2, 2, 7])
+    f = lambda x, w: torch.ops.transformers.grouped_mm_fallback(x, w, offsets).sin()  # noqa: E731
+    pairs = []
+    for function in (f, torch.compile(f, backend="zyx")):
+        torch.manual_seed(3)
+        own = [torch.randn(9, 4, requires_grad=True), torch.randn(3, 4, 5, requires_grad=True)]
+        made = function(*own)
+        made.sum().backward()
+        pairs.append([made, *(each.grad for each in own)])
+    for a, b in zip(*pairs):
+        close(a, b)
+
+
 def test_branches():
     """cond, in programs forwards and backwards, and what is chosen alone is computed."""
     w, x = torch.randn(3, 3), torch.randn(3, 3)
