@@ -1040,6 +1040,50 @@ def test_products_of_groups_of_transformers():
         close(a, b)
 
 
+def test_views_by_strides():
+    """Of arrays whose axes lie in another order; memory outside of an array is refused, and nothing is made up for it."""
+    x = torch.randn(4, 6, 5)
+    for function in (lambda x: x.as_strided((3, 4), (2, 1), 7), lambda x: x.transpose(0, 2).as_strided((3, 4), (2, 3)),
+                     lambda x: (x + 1).permute(2, 0, 1).as_strided((5, 4, 6), (1, 30, 5)).sin(), lambda x: x[1:].as_strided((10,), (1,))):
+        torch._dynamo.reset()
+        slopes = []
+        for each in (function, torch.compile(function, backend="zyx")):
+            own = x.clone().requires_grad_()
+            made = each(own)
+            slopes.append((made.detach(), torch.autograd.grad(made.square().sum(), own)[0]))
+        close(slopes[0][0], slopes[1][0])
+        close(slopes[0][1], slopes[1][1])
+    written = lambda x: torch.as_strided_scatter((x + 1).permute(2, 0, 1), torch.ones(3, 2), (3, 2), (7, 1), 3)  # noqa: E731
+    close(written(x), torch.compile(written, backend="zyx")(x))
+    for function in (lambda x: x[:2].as_strided((100,), (1,)), lambda x: x[1:].as_strided((10,), (1,), 2)):
+        with pytest.raises(Exception, match="reads memory in front of an array, or behind it"):
+            torch.compile(function, backend="zyx")(x)
+    with pytest.raises(Exception, match="reads memory by strides of an array that is not dense"):
+        torch.compile(lambda x: x[:, ::2].as_strided((2,), (1,)), backend="zyx")(x)
+
+
+@pytest.mark.parametrize("dim", [0, 2])
+def test_gradients_of_weight_norms(dim):
+    v, g = torch.randn(3, 4, 5), torch.rand((3, 1, 1) if dim == 0 else (1, 1, 5))
+    f, pairs = lambda v, g: torch._weight_norm(v, g, dim).sin(), []  # noqa: E731
+    for function in (f, torch.compile(f, backend="zyx")):
+        own = [each.clone().requires_grad_() for each in (v, g)]
+        function(*own).sum().backward()
+        pairs.append([each.grad for each in own])
+    for a, b in zip(*pairs):
+        close(a, b)
+
+
+def test_bounds_of_bools_and_repeats_of_a_known_size():
+    a, b = torch.tensor([True, False, True, False]), torch.tensor([True, True, False, False])
+    bounds = lambda a, b: (torch.clamp_min(a, b), torch.clamp_max(a, b))  # noqa: E731
+    for own, expected in zip(torch.compile(bounds, backend="zyx")(a, b), bounds(a, b)):
+        assert torch.equal(own, expected)
+    x, times = torch.randn(3, 4), torch.tensor([2, 0, 3, 1])
+    repeats = lambda x: torch.repeat_interleave(x, times, 1, output_size=6)  # noqa: E731
+    assert torch.equal(torch.compile(repeats, backend="zyx")(x), repeats(x))
+
+
 def test_branches():
     """cond, in programs forwards and backwards, and what is chosen alone is computed."""
     w, x = torch.randn(3, 3), torch.randn(3, 3)
