@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "zyx/Base/Allocate.h"
+#include "zyx/Base/Interruption.h"
 #include "zyx/Base/Processors.h"
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Reference/Reference.h"
@@ -236,7 +237,10 @@ Status Evaluator::runBody(NodeId id) {
   const auto goesOn = [&](int64_t trip) {
     return trips == graph::tripsAreWhile ? results[0].data[0] != std::byte{} : trip < trips;
   };
+  const LoopInterruption interruption;
   for (int64_t trip = 0; goesOn(trip); ++trip) {
+    if (interruption.isSet())
+      return LoopInterruption::status().withWhere(describe(graph, id));
     if (isLoop) {
       std::memcpy(arguments[0].data.data(), &trip, sizeof(trip));
       std::ranges::copy(results, carried.begin());

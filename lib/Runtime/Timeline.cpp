@@ -5,6 +5,7 @@
 #include "zyx/Runtime/Timeline.h"
 
 #include "zyx/Base/Exceptions.h"
+#include "zyx/Base/Interruption.h"
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -130,10 +131,17 @@ Status Timeline::wait(uint64_t value, Deadline deadline) const {
   std::unique_lock lock(mutex);
   auto decided = [&] { return reached >= value || !failure.isOk(); };
   // A deadline of `never` would overflow in the conversion to the system's clock.
-  if (deadline == never)
+  if (const std::function<void()> *look = WatchedWait::current(); look && deadline == never) {
+    while (!changed.wait_for(lock, std::chrono::milliseconds(20), decided)) {
+      lock.unlock();
+      (*look)();
+      lock.lock();
+    }
+  } else if (deadline == never) {
     changed.wait(lock, decided);
-  else
+  } else {
     changed.wait_until(lock, deadline, decided);
+  }
   if (reached >= value)
     return Status::ok();
   if (!failure.isOk())

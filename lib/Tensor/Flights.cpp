@@ -5,6 +5,7 @@
 // Runs in flight: what is known of them while they run, and what comes of those that fail.
 //===----------------------------------------------------------------------===//
 #include "State.h"
+#include "WatchedCompilation.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -193,8 +194,11 @@ Status State::sync() {
     for (const Flight &flight : flights)
       points.insert(points.end(), flight.points.begin(), flight.points.end());
   }
-  for (const Point &point : points) [[maybe_unused]]
-    const Status status = point.wait();
+  {
+    const WatchedRun watched;
+    for (const Point &point : points) [[maybe_unused]]
+      const Status status = point.wait();
+  }
   std::lock_guard lock(mutex);
   settle();
   const std::shared_ptr<Failure> first = std::exchange(firstFailure, nullptr);

@@ -5,6 +5,7 @@
 #include "zyx/Tensor/HostView.h"
 
 #include "Detail.h"
+#include "WatchedCompilation.h"
 
 #include <algorithm>
 
@@ -34,7 +35,11 @@ struct State::Reader {
 
 /// Waits for what a reader sees, and tells why it is not there.
 Status State::await(const Reader &reader, const Tensor &tensor) {
-  Status status = reader.value->wait(/*toWrite=*/false);
+  Status status;
+  {
+    const WatchedRun watched;
+    status = reader.value->wait(/*toWrite=*/false);
+  }
   const std::lock_guard lock(mutex);
   settle();
   if (Status told = takeFailure(nodeOf(tensor)); !told.isOk())

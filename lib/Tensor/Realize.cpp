@@ -391,7 +391,11 @@ Result<std::vector<std::byte>> State::read(const Tensor &tensor, const Place &wh
     ++beingRead[value.get()];
   }
   std::vector<std::byte> bytes(value->size());
-  Status status = value->read(bytes);
+  Status status;
+  {
+    const WatchedRun watched;
+    status = value->read(bytes);
+  }
   {
     std::lock_guard lock(mutex);
     endRead(value.get());

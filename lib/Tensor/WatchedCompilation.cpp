@@ -28,6 +28,11 @@ Current &current() {
   return *one;
 }
 
+std::shared_ptr<const CompileWatcher> present() {
+  const std::lock_guard lock(current().mutex);
+  return current().watcher;
+}
+
 std::shared_ptr<const CompileWatcher> begin() {
   const std::lock_guard lock(current().mutex);
   ++current().count;
@@ -61,3 +66,5 @@ WatchedCompilation::~WatchedCompilation() {
   --current().count;
   current().isOver.notify_all();
 }
+
+WatchedRun::WatchedRun() : watcher(present()), wait(watcher->waits) {}

@@ -5,6 +5,7 @@
 #ifndef ZYX_LIB_TENSOR_WATCHEDCOMPILATION_H
 #define ZYX_LIB_TENSOR_WATCHEDCOMPILATION_H
 
+#include "zyx/Base/Interruption.h"
 #include "zyx/Session/Compiler.h"
 #include "zyx/Session/Progress.h"
 #include "zyx/Tensor/Watch.h"
@@ -28,6 +29,16 @@ private:
   const std::shared_ptr<const CompileWatcher> watcher;
   session::ProgressLine line;
   const session::CompileCallbacks told;
+};
+
+/// While it lives, waits of this thread for runs are shown to the watcher. Whoever has one holds no lock of a state.
+class WatchedRun {
+public:
+  WatchedRun();
+
+private:
+  const std::shared_ptr<const CompileWatcher> watcher;
+  const WatchedWait wait;
 };
 
 } // namespace zyx::detail

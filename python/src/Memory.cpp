@@ -132,6 +132,10 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
     PyErr_SetString(PyExc_BufferError, "zyx: the array was not computed");
     return -1;
   } catch (const std::exception &error) {
+    // Whoever is interrupted learns that, and not that he has no buffer.
+    const auto *own = dynamic_cast<const Error *>(&error);
+    if (own && tellInterruption(own->code()))
+      return -1;
     PyErr_SetString(PyExc_BufferError, error.what());
     return -1;
   }

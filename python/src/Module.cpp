@@ -220,7 +220,7 @@ static void bindExceptions(nb::module_ &module) {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error &error) {
-      if (error.code() == ErrorCode::Cancelled && raiseInterruption())
+      if (raiseInterruption(error.code()))
         return;
       PyObject *type = error.code() == ErrorCode::InvalidArgument ? argumentClass
                        : error.code() == ErrorCode::Unsupported   ? unsupportedClass

@@ -7,6 +7,7 @@
 #include "Python.h"
 
 #include "zyx/Artifact/CSource.h"
+#include "zyx/Base/Interruption.h"
 #include "zyx/Base/Trace.h"
 #include "zyx/Tensor/Export.h"
 #include "zyx/Tensor/Plot.h"
@@ -34,10 +35,18 @@ std::atomic<bool> &isEnding() {
 /// What a handler of a signal has raised while this thread compiled. Only the main thread has some.
 struct Raised {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  /// Whether it was raised from where what is raised may get lost.
+  bool isTold = false;
 };
 Raised &raised() {
   static Raised one;
   return one;
+}
+
+/// Takes what a handler has raised; its value is an object, which can be told from others.
+void fetchRaised() {
+  PyErr_Fetch(&raised().type, &raised().value, &raised().traceback);
+  PyErr_NormalizeException(&raised().type, &raised().value, &raised().traceback);
 }
 
 /// Whether as much time has passed since it was last so. A program has many kernels, and the GIL takes others' time.
@@ -69,8 +78,43 @@ bool isInterrupted() {
   const nb::gil_scoped_acquire acquired;
   if (PyErr_CheckSignals() == 0)
     return false;
-  PyErr_Fetch(&raised().type, &raised().value, &raised().traceback);
+  fetchRaised();
   return true;
+}
+
+/// What a signal's handler raised while the main thread waited for a run that ended in order. Interpreters call it
+/// between two lines of Python.
+int raiseLater(void *) {
+  if (raised().isTold) {
+    // It is on its way, unless a library of C made nothing of it, as NumPy does of what a buffer raises.
+    PyObject *handled = PyErr_GetHandledException();
+    const bool isHandled = handled && handled == raised().value;
+    Py_XDECREF(handled);
+    if (isHandled) {
+      PyErr_Restore(raised().type, raised().value, raised().traceback);
+      PyErr_Clear();
+      raised() = {};
+      return 0;
+    }
+  }
+  return raiseInterruption(ErrorCode::Cancelled) ? -1 : 0;
+}
+
+/// Looks for signals while a value is waited for. Loops end by what is raised: one of them may have no end. What is no
+/// loop ends in order, and then the call raises.
+void lookWhileWaiting() {
+  if (!isMainThread() || !Py_IsInitialized())
+    return;
+  if (!raised().type) {
+    const nb::gil_scoped_acquire acquired;
+    if (PyErr_CheckSignals() == 0)
+      return;
+    fetchRaised();
+    // Where its table is full the next compilation or wait raises it.
+    (void)Py_AddPendingCall(&raiseLater, nullptr);
+  }
+  // Again and again, because runs may stand one behind the other.
+  interruptLoops();
 }
 
 /// A function of Python that is told of compilations, or none. Kept for ever.
@@ -95,7 +139,7 @@ void show(std::string_view stage, size_t done, size_t total) {
     // over, the next.
     if (!error.matches(PyExc_Exception) && !raised().type) {
       error.restore();
-      PyErr_Fetch(&raised().type, &raised().value, &raised().traceback);
+      fetchRaised();
     }
   }
 }
@@ -103,6 +147,7 @@ void show(std::string_view stage, size_t done, size_t total) {
 void setWatcher() {
   CompileWatcher watcher;
   watcher.isCancelled = &isInterrupted;
+  watcher.waits = &lookWhileWaiting;
   if (shower()) {
     watcher.progress = &show;
     watcher.end = [] { show("", 0, 0); };
@@ -150,9 +195,25 @@ void zyx::python::stayAtEnd() {
     pause();
 }
 
-bool zyx::python::raiseInterruption() {
+bool zyx::python::tellInterruption(ErrorCode code) {
   Raised &mine = raised();
-  if (!mine.type || !isMainThread())
+  PyObject *const type = Py_XNewRef(mine.type), *const value = Py_XNewRef(mine.value),
+                  *const traceback = Py_XNewRef(mine.traceback);
+  if (!raiseInterruption(code)) {
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return false;
+  }
+  mine = {type, value, traceback, true};
+  // Where it was raised already, as by a compilation, nobody was told to look for it.
+  (void)Py_AddPendingCall(&raiseLater, nullptr);
+  return true;
+}
+
+bool zyx::python::raiseInterruption(ErrorCode code) {
+  Raised &mine = raised();
+  if (!mine.type || !isMainThread() || (code != ErrorCode::Cancelled && code != ErrorCode::Aborted))
     return false;
   PyErr_Restore(mine.type, mine.value, mine.traceback);
   mine = {};

@@ -78,8 +78,11 @@ void bindTransforms(nb::module_ &module);
 void bindModules(nb::module_ &module);
 void bindPrograms(nb::module_ &module);
 
-/// Where a handler of a signal has ended a compilation of this thread: its exception is raised again.
-bool raiseInterruption();
+/// Where a handler of a signal has ended a compilation or a run of this thread, which failed with this code: its
+/// exception is raised again. What depends on work that was ended is Aborted.
+bool raiseInterruption(ErrorCode code);
+/// The same where a library of C may pass over it: then it is raised once more, before the next line of Python.
+bool tellInterruption(ErrorCode code);
 
 /// Stops this thread for ever if the process ends and this is not the main thread. At its end the interpreter exits
 /// each thread that asks for the GIL, and such an exit cannot unwind frames of C++.

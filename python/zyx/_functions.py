@@ -810,8 +810,11 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
         raise ValueError("searchsorted: the first array has not one dimension")
     if sorter is not None:
         x1 = take(x1, sorter)
-    compare = _zyx.less if side == "left" else _zyx.less_equal
-    is_before = compare(x1, expand_dims(x2, axis=-1))
+    x2 = expand_dims(x2, axis=-1)
+    is_before = (_zyx.less if side == "left" else _zyx.less_equal)(x1, x2)
+    if x2.dtype.is_float:
+        # NaN stands behind all numbers, as sort() has it, and beside other ones.
+        is_before = is_before | ((x2 != x2) & (x1 == x1) if side == "left" else x2 != x2)
     return sum(_zyx._cast(is_before, int64), axis=-1)
 
 

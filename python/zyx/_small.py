@@ -21,13 +21,15 @@ FLOATS = {
     "float8_e3m4": (4, -2, 15.5, True, True, True),
     "float4_e2m1fn": (1, 0, 6.0, False, False, True),
 }
+# Powers of two, from 2**-127 to 2**127, and a NaN: no zero, no sign and no digits. Its bits are the exponent's of float32.
+SCALE = "float8_e8m0fnu"
 # Integers: bits, and whether they have a sign.
 INTEGERS = {"int4": (4, True), "uint4": (4, False), "int2": (2, True), "uint2": (2, False)}
 
 
 def holder(name):
     """The dtype that holds the numbers."""
-    return float32 if name in FLOATS else _zyx.int8 if INTEGERS[name][1] else _zyx.uint8
+    return float32 if name in FLOATS or name == SCALE else _zyx.int8 if INTEGERS[name][1] else _zyx.uint8
 
 
 def to_float32(x):
@@ -65,6 +67,22 @@ def rounded(x, form, saturate=False):
     return where(x == x, result, math.nan if has_nan else 0.0)
 
 
+def _scale_bits(x):
+    """The bits, in int32, of the power of two that is nearest to the size of what float32 is. What is half-way goes up, but for that
+    between the least two; NaN is 255, and so is what is too large."""
+    raw = _zyx._bitcast(x, int32) & 0x7FFFFFFF
+    field, fraction = raw >> 23, raw & 0x7FFFFF
+    # float32 has the least power, 2**-127, without an exponent of its own: there that half is a whole.
+    is_up = where(field == 0, fraction > 0x400000, fraction >= 0x400000)
+    return _zyx.minimum(field + cast(is_up, int32), 255)
+
+
+def _of_scale_bits(bits):
+    """The numbers, in float32, of such bits in int32."""
+    normal = _zyx._bitcast(_zyx.bitwise_left_shift(_zyx.minimum(_zyx.maximum(bits, 1), 254), 23), float32)
+    return where(bits == 255, math.nan, where(bits == 0, 2.0**-127, normal))
+
+
 def low_bits(x, name):
     """Integers of few bits out of the low ones of integers."""
     bits, signed = INTEGERS[name]
@@ -88,6 +106,10 @@ def converted(x, name):
     if name in FLOATS:
         made = rounded(x, FLOATS[name])
         return made if FLOATS[name][4] else where(x == x, made, -0.0) if x.dtype.is_float else made
+    if name == SCALE:
+        # XLA has no power of two for zeros and negative numbers.
+        x = cast(x, float32)
+        return where(x > 0, _of_scale_bits(_scale_bits(x)), math.nan)
     if x.dtype is _zyx.bool or not x.dtype.is_float:
         return low_bits(x, name)
     return nearest(x, name)
@@ -101,6 +123,8 @@ def of_bits(bits, name):
     """The numbers, in float32, that bytes of uint8 are of floats of 8 bits."""
     if name in NATIVE:
         return cast(_zyx._bitcast(bits, NATIVE[name]), float32)
+    if name == SCALE:
+        return _of_scale_bits(cast(bits, int32))
     digits, least, _, has_infinity, _, signed_zero = FLOATS[name]
     assert not has_infinity and not signed_zero
     x = cast(bits, int32)
@@ -113,7 +137,9 @@ def of_bits(bits, name):
 
 
 def bits_of(x, name, saturate=False):
-    """The bytes of what float32 is, rounded once, in floats of 8 bits."""
+    """The bytes of what float32 is, rounded once, in floats of 8 bits. Powers of two are those of sizes, as PyTorch has it."""
+    if name == SCALE:
+        return cast(_scale_bits(x), _zyx.uint8)
     if name in NATIVE:
         return _zyx._bitcast(cast(rounded(x, FLOATS[name], saturate), NATIVE[name]), _zyx.uint8)
     digits, least, _, has_infinity, _, signed_zero = FLOATS[name]

@@ -223,9 +223,15 @@ case("count_nonzero", ALL, lambda dtype: (
     ([data(s, dtype)], lambda xp, x, axis=axis, keep=keep: xp.count_nonzero(x, axis=axis, keepdims=keep))
     for s, axis in AXES + [((2, 3), None), ((2, 3), (0, 1)), ((0, 2), 0)] for keep in (False, True)))
 case("nonzero", ALL, lambda dtype: (([data(s, dtype)], lambda xp, x: xp.nonzero(x)) for s in [(5,), (2, 3), (2, 3, 2), (0,)]))
+def with_nan(x):
+    """The same with a NaN for the last element of floats."""
+    return np.append(x[:-1], x.dtype.type("nan")) if x.dtype.kind == "f" else x
+
+
 case("searchsorted", NUMBERS, lambda dtype: (
-    ([np.sort(data((5,), dtype)), data(s, dtype, 1)], lambda xp, x, y, side=side: xp.searchsorted(x, y, side=side))
-    for s in [(3,), (2, 2), (0,)] for side in ("left", "right")))
+    ([np.sort(change(data((5,), dtype))), change(data(s, dtype, 1).reshape(-1)).reshape(s)],
+     lambda xp, x, y, side=side: xp.searchsorted(x, y, side=side))
+    for s in [(3,), (2, 2), (0,)] for side in ("left", "right") for change in (lambda x: x, with_nan) if s != (0,) or change is not with_nan))
 case("where", ALL, lambda dtype: (
     ([data(a, "bool", 3), data(a, dtype), data(b, dtype, 1)], lambda xp, c, x, y: xp.where(c, x, y)) for a, b in PAIRS))
 case("take", ALL, lambda dtype: (

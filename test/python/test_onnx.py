@@ -606,6 +606,30 @@ def test_rounding_to_small_floats(name):
     np.testing.assert_array_equal(found, between.astype(dtype).astype(np.float32))
 
 
+def test_resize_to_corners():
+    """What PyTorch writes before version 19 means its corners: an extent that a scale cuts counts as a whole number."""
+    x, cases = np.float32([[[[0, 1, 2, 3, 10]]]]), []
+    for opset in (11, 13, 18):
+        node = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="linear", coordinate_transformation_mode="align_corners")
+        model = loaded([node], [("x", FLOAT, None)], [("y", FLOAT, None)], {"scales": np.float32([1, 1, 1, 1.7])}, opset=opset)
+        cases.append(np.asarray(model(x)))
+    expected = np.interp(np.arange(8) * (4 / 7), np.arange(5), x[0, 0, 0])
+    for found in cases:
+        np.testing.assert_allclose(found[0, 0, 0], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("opset, mode", [(16, "bicubic"), (20, "cubic")])
+def test_cubic_grids_at_borders(opset, mode):
+    """Elements beyond a border are those on it; a coordinate beyond it is not moved there before it is weighed."""
+    node = helper.make_node("GridSample", ["x", "grid"], ["y"], mode=mode, padding_mode="border", align_corners=1)
+    model = loaded([node], [("x", FLOAT, None), ("grid", FLOAT, None)], [("y", FLOAT, None)], opset=opset)
+    x = np.float32([1, 5, 2, 8])
+    # Half an element behind the last one: between 8 and 8, with 2 and 8 around them.
+    found = np.asarray(model(x.reshape(1, 1, 1, 4), np.float32([[[[1 + 1 / 3, 0]]]])))
+    near, far = 0.59375, -0.09375
+    np.testing.assert_allclose(found.item(), far * 2 + near * 8 + near * 8 + far * 8, rtol=1e-5)
+
+
 def test_texts():
     nodes = [helper.make_node("StringNormalizer", ["x"], ["y"], case_change_action="UPPER", stopwords=["b"])]
     model = loaded(nodes, [("x", TensorProto.STRING, [3])], [("y", TensorProto.STRING, None)])

@@ -89,6 +89,49 @@ print("done")
     assert whole > 1 and waited < max(0.5 * whole, 0.5), (waited, whole)
 
 
+def test_control_c_ends_a_loop_without_an_end():
+    """Wherever its value is waited for, and everything goes on behind it."""
+    child = start("""
+import numpy as np
+endless = zyx.jit(lambda x: zyx.while_loop((zyx.asarray(0), x), lambda c: c[0] >= 0, lambda trip, c: (c[0], zyx.sin(c[1]))))
+x = zyx.ones((4,))
+def both():
+    endless(x)
+    zyx.sync()
+for name, call in {"item": lambda: endless(x)[0].item(), "list": lambda: endless(x)[1].tolist(), "numpy": lambda: np.asarray(endless(x)[1]),
+                   "sync": both}.items():
+    print("begin", name)
+    try:
+        call()
+        print("not ended")
+    except KeyboardInterrupt:
+        print("ended")
+    # It is told once.
+    assert (x * 2).tolist() == [2, 2, 2, 2]
+endless = None
+# What is no loop is computed first.
+y = zyx.full((1500, 1500), 1e-3)
+timer = threading.Timer(0.01, lambda: os.kill(os.getpid(), signal.SIGINT))
+try:
+    timer.start()
+    for i in range(200):
+        y = y @ y
+        zyx.eval(y)
+        zyx.sync()
+    print("not ended")
+except KeyboardInterrupt:
+    print("ended")
+print("done", (x + 1).tolist())
+""")
+    for name in ("item", "list", "numpy", "sync"):
+        assert child.stdout.readline() == f"begin {name}\n"
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "ended\n", name
+    out, err = child.communicate(timeout=200)
+    assert out == "ended\ndone [2.0, 2.0, 2.0, 2.0]\n" and child.returncode == 0, out + err
+
+
 def test_who_waits_for_a_program_that_another_thread_gave_up():
     """The main thread compiles and is interrupted; a thread that waits for the same program compiles it then."""
     child = start("""

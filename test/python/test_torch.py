@@ -937,7 +937,7 @@ def test_cholesky_by_its_older_name():
         close(torch.cholesky(x, upper=upper), compiled(lambda x: torch.cholesky(x, upper=upper))(x))
 
 
-EIGHT_BITS = [getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(torch, name)]
+EIGHT_BITS = [getattr(torch, name) for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu") if hasattr(torch, name)]
 
 
 def same_floats(found, expected):
@@ -990,6 +990,98 @@ def test_quantised_products():
                 torch._dynamo.reset()
                 expected = (x.float() @ w.float()) * scales[0] * scales[1] + (0 if bias is None else bias.float())
                 torch.testing.assert_close(torch.compile(f, backend="zyx")(x, w, *scales).float(), expected, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.skipif(not hasattr(torch, "_grouped_mm"), reason="this PyTorch has no products of groups")
+@pytest.mark.parametrize("rows, ends", [(3, [1, 1, 3, 3]), (24, [0, 4, 9, 24]), (24, [8, 8, 8, 16])])
+def test_products_of_groups(rows, ends):
+    """Of rows, which data cuts into groups with a matrix each. Other matrices are not looked at, and rows behind all groups are zeros."""
+    torch._dynamo.reset()
+    offsets, made = torch.tensor(ends, dtype=torch.int32), ends[-1]
+    x, w = torch.randn(rows, 8), torch.randn(4, 8, 16)
+    w[1, 0, 0] = math.inf
+
+    def expected(x, w):
+        parts = [x[begin:end] @ w[group] for group, (begin, end) in enumerate(zip([0, *ends], ends))]
+        return torch.cat([*parts, torch.zeros(rows - made, 16)])
+
+    f = torch.compile(lambda x, w: torch._grouped_mm(x, w, offs=offsets), backend="zyx")
+    close(expected(x, w), f(x, w))
+    w[1, 0, 0] = 0.5
+    pairs = []
+    for function in (expected, f):
+        own = [each.clone().requires_grad_() for each in (x, w)]
+        function(*own).sin().sum().backward()
+        pairs.append([each.grad for each in own])
+    for a, b in zip(*pairs):
+        close(a, b)
+    if rows % 4 == 0:
+        columns = torch.randn(4, 16, 8)
+        transposed = torch.compile(lambda w, x: torch._grouped_mm(w, x.t(), offs=offsets), backend="zyx")(columns, x)
+        close(expected(x, columns.mT).t(), transposed)
+
+
+def test_products_of_groups_of_transformers():
+    """Its own ops, which it has where PyTorch's are not compiled."""
+    moe = pytest.importorskip("transformers.integrations.moe", reason="transformers is not installed")
+    if not hasattr(torch.ops.transformers, "grouped_mm_fallback"):
+        pytest.skip("this version of transformers has no such ops")
+    del moe
+    offsets = torch.tensor([2, 2, 7])
+    f = lambda x, w: torch.ops.transformers.grouped_mm_fallback(x, w, offsets).sin()  # noqa: E731
+    pairs = []
+    for function in (f, torch.compile(f, backend="zyx")):
+        torch.manual_seed(3)
+        own = [torch.randn(9, 4, requires_grad=True), torch.randn(3, 4, 5, requires_grad=True)]
+        made = function(*own)
+        made.sum().backward()
+        pairs.append([made, *(each.grad for each in own)])
+    for a, b in zip(*pairs):
+        close(a, b)
+
+
+def test_views_by_strides():
+    """Of arrays whose axes lie in another order; memory outside of an array is refused, and nothing is made up for it."""
+    x = torch.randn(4, 6, 5)
+    for function in (lambda x: x.as_strided((3, 4), (2, 1), 7), lambda x: x.transpose(0, 2).as_strided((3, 4), (2, 3)),
+                     lambda x: (x + 1).permute(2, 0, 1).as_strided((5, 4, 6), (1, 30, 5)).sin(), lambda x: x[1:].as_strided((10,), (1,))):
+        torch._dynamo.reset()
+        slopes = []
+        for each in (function, torch.compile(function, backend="zyx")):
+            own = x.clone().requires_grad_()
+            made = each(own)
+            slopes.append((made.detach(), torch.autograd.grad(made.square().sum(), own)[0]))
+        close(slopes[0][0], slopes[1][0])
+        close(slopes[0][1], slopes[1][1])
+    written = lambda x: torch.as_strided_scatter((x + 1).permute(2, 0, 1), torch.ones(3, 2), (3, 2), (7, 1), 3)  # noqa: E731
+    close(written(x), torch.compile(written, backend="zyx")(x))
+    for function in (lambda x: x[:2].as_strided((100,), (1,)), lambda x: x[1:].as_strided((10,), (1,), 2)):
+        with pytest.raises(Exception, match="reads memory in front of an array, or behind it"):
+            torch.compile(function, backend="zyx")(x)
+    with pytest.raises(Exception, match="reads memory by strides of an array that is not dense"):
+        torch.compile(lambda x: x[:, ::2].as_strided((2,), (1,)), backend="zyx")(x)
+
+
+@pytest.mark.parametrize("dim", [0, 2])
+def test_gradients_of_weight_norms(dim):
+    v, g = torch.randn(3, 4, 5), torch.rand((3, 1, 1) if dim == 0 else (1, 1, 5))
+    f, pairs = lambda v, g: torch._weight_norm(v, g, dim).sin(), []  # noqa: E731
+    for function in (f, torch.compile(f, backend="zyx")):
+        own = [each.clone().requires_grad_() for each in (v, g)]
+        function(*own).sum().backward()
+        pairs.append([each.grad for each in own])
+    for a, b in zip(*pairs):
+        close(a, b)
+
+
+def test_bounds_of_bools_and_repeats_of_a_known_size():
+    a, b = torch.tensor([True, False, True, False]), torch.tensor([True, True, False, False])
+    bounds = lambda a, b: (torch.clamp_min(a, b), torch.clamp_max(a, b))  # noqa: E731
+    for own, expected in zip(torch.compile(bounds, backend="zyx")(a, b), bounds(a, b)):
+        assert torch.equal(own, expected)
+    x, times = torch.randn(3, 4), torch.tensor([2, 0, 3, 1])
+    repeats = lambda x: torch.repeat_interleave(x, times, 1, output_size=6)  # noqa: E731
+    assert torch.equal(torch.compile(repeats, backend="zyx")(x), repeats(x))
 
 
 def test_branches():

@@ -13,7 +13,7 @@
 
 namespace zyx {
 
-/// Its functions are called by the threads that compile, which hold no lock of a context.
+/// Its functions are called by the threads that compile or wait, which hold no lock of a context.
 struct CompileWatcher {
   /// Learns of a stage, and how many of `total` kernels are done (0 of 0 where they are not counted), in place of the
   /// line on the standard error; without it that line is shown.
@@ -23,6 +23,9 @@ struct CompileWatcher {
   /// Asked at each phase and each kernel. Where it says so the call fails with ErrorCode::Cancelled, and every tensor
   /// is what it was.
   std::function<bool()> isCancelled = nullptr;
+  /// Called now and then by a thread that waits for a value which a run makes. It may end loops of the run by
+  /// interruptLoops() of zyx/Base/Interruption.h: the run then fails with ErrorCode::Cancelled.
+  std::function<void()> waits = nullptr;
 };
 
 /// Of all contexts of the process, from the next compilation on.

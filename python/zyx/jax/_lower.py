@@ -22,7 +22,8 @@ ELEMENTS = {
 }
 # Those that are kept in a wider dtype, by their names in ml_dtypes: they are moved, compared and converted, and no more.
 NARROW = {"i4": "int4", "ui4": "uint4", "i2": "int2", "ui2": "uint2", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E5M2FNUZ": "float8_e5m2fnuz",
-          "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f4E2M1FN": "float4_e2m1fn"}
+          "f8E4M3B11FNUZ": "float8_e4m3b11fnuz", "f8E4M3": "float8_e4m3", "f8E3M4": "float8_e3m4", "f4E2M1FN": "float4_e2m1fn",
+          "f8E8M0FNU": "float8_e8m0fnu"}
 NARROW = {name: small for name, small in NARROW.items() if hasattr(ml_dtypes, small)}
 PARTS = {"complex<f32>": ("f32", np.complex64), "complex<f64>": ("f64", np.complex128)}
 TO_NUMPY = {dtype: numpy_dtype for dtype, numpy_dtype in ELEMENTS.values()}

@@ -266,7 +266,8 @@ def _places(numbers, starts, choices, shape, sizes, chosen):
             own[len(choices) + kept.index(axis)] = sizes[axis]
             at = at + reshape(_zyx._arange(0, sizes[axis], 1, int64), own)
         flat = at if flat is None else flat * shape[axis] + at
-    return expand(flat, whole), kept
+    # With no such axis each choice has the array as a whole.
+    return expand(full((1,) * len(whole), 0, int64) if flat is None else flat, whole), kept
 
 
 @op("stablehlo.gather")

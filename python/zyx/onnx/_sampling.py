@@ -19,10 +19,13 @@ float32, int64 = _zyx.float32, _zyx.int64
 # Resize: each axis by itself, with weights that are known when the graph is read.
 
 
-def _coordinate(mode, at, scale, extent, target, begin, end):
+def _coordinate(mode, at, scale, extent, target, begin, end, version):
     """Where an element of the result lies among those of the array."""
     whole = scale * extent
     if mode == "align_corners":
+        # What PyTorch writes in these versions means its own corners, which lie on each other. The suite of later ones has an
+        # extent between whole numbers, where a scale gives one.
+        whole = target if version < 19 else whole
         return 0.0 if whole == 1 else at * (extent - 1) / (whole - 1)
     if mode == "asymmetric":
         return at / scale
@@ -72,7 +75,7 @@ def _resized(n, x, axis, target, scale, region, kind, mode):
     narrow = min(scale, 1.0) if n.attr("antialias", 0) else 1.0
     rows, outside = [], []
     for at in range(target):
-        place = _coordinate(mode, at, scale, extent, target, *region)
+        place = _coordinate(mode, at, scale, extent, target, *region, n.version)
         outside.append(mode == "tf_crop_and_resize" and not 0 <= place <= extent - 1)
         taps = _taps(kind, place, narrow, n.attr("cubic_coeff_a", -0.75), n.attr("nearest_mode", "round_prefer_floor"))
         if excludes:
@@ -267,7 +270,8 @@ def grid_sampled(x, grid, mode, padding, corners):
         low, high = (0.0, extent - 1.0) if corners else (-0.5, extent - 0.5)
         if mode == "nearest":
             place = F.round(place)
-        if padding == "border":
+        if padding == "border" and mode != "cubic":
+            # Of cubic samples the elements beyond a border are those on it, and the coordinate stays, as in PyTorch and ONNX Runtime.
             place = where((place < low) | (place > high), F.clip(place, 0.0, extent - 1.0), place)
         elif padding == "reflection":
             place = where((place < low) | (place > high), _reflected(place, low, high), place)

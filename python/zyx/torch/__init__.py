@@ -7,8 +7,8 @@ import torch
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 
-from . import (_attention, _complex, _control, _fourier, _fused, _gamma, _linalg, _losses, _movement, _network, _pointwise,
-               _polynomials, _random, _reduction, _segments, _special, _spectral, _windows)
+from . import (_attention, _complex, _control, _fourier, _fused, _gamma, _grouped, _linalg, _losses, _movement, _network,
+               _pointwise, _polynomials, _random, _reduction, _segments, _special, _spectral, _windows)
 from ._compile import compiled
 from ._lower import OPS, Refused
 
@@ -68,6 +68,7 @@ def backend(module, example, *, options=None, mode=None):
     if mode not in (None, "default"):
         raise TypeError(f"zyx.torch has no mode '{mode}'")
     left = _left(eager)
+    _grouped.register()
 
     def compiler(module, example):
         from functorch.compile import make_boxed_func

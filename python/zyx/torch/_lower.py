@@ -23,7 +23,8 @@ DTYPES = {
 }
 
 # Floats of 8 bits are the bytes of their bits: such tensors are moved and converted, and no more.
-BITS = {getattr(torch, name): name for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz") if hasattr(torch, name)}
+BITS = {getattr(torch, name): name for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu")
+        if hasattr(torch, name)}
 DTYPES.update(dict.fromkeys(BITS, _zyx.uint8))
 # Of too large a number PyTorch 2.15 makes the largest float8_e4m3fn, and older versions NaN.
 SATURATES = {dtype: bool(torch.isfinite(torch.tensor([1e9, float("inf")]).to(dtype).float()).all()) for dtype in BITS}

@@ -302,21 +302,49 @@ def _strided_places(size, stride, offset):
     return expand(places, size)
 
 
-def _is_dense(node):
-    x = meta_of(node.args[0])
-    return isinstance(x, torch.Tensor) and x.is_contiguous() and x.storage_offset() == 0
+def _order_of(x):
+    """The axes of a tensor as they lie in its memory, or None where that has gaps or an element twice."""
+    axes, step = sorted(range(x.ndim), key=lambda axis: (x.stride(axis), x.shape[axis])), 1
+    for axis in axes:
+        if x.shape[axis] != 1:
+            if x.stride(axis) != step:
+                return None
+            step *= x.shape[axis]
+    return axes[::-1]
 
 
 def _limit_strided(node):
-    return None if _is_dense(node) else "reads memory by strides of an array that is not dense"
+    x = meta_of(node.args[0])
+    if isinstance(x, torch.Tensor) and 0 in x.shape:
+        return None
+    if not isinstance(x, torch.Tensor) or _order_of(x) is None:
+        return "reads memory by strides of an array that is not dense"
+    last = 0 if x.numel() == 0 else _first_of(node) + sum((extent - 1) * step for extent, step in zip(*_shape_of_strides(node)))
+    if not 0 <= _first_of(node) or last >= x.numel():
+        return "reads memory in front of an array, or behind it"
+    return None
+
+
+def _shape_of_strides(node):
+    """The extents and strides of the view, which stand behind the arrays."""
+    at = 2 if node.target is aten.as_strided_scatter.default else 1
+    return node.args[at], node.args[at + 1]
+
+
+def _first_of(node):
+    """Where the view begins in its array, whose memory may begin behind that of another one."""
+    at = 4 if node.target is aten.as_strided_scatter.default else 3
+    offset = node.args[at] if len(node.args) > at else node.kwargs.get("storage_offset")
+    return 0 if offset is None else offset - meta_of(node.args[0]).storage_offset()
 
 
 @op(aten.as_strided.default, aten.as_strided_copy.default, limit=_limit_strided)
 def as_strided(node, x, size, stride, offset=None):
-    size, flat = tuple(size), reshape(x, (x.size,))
+    size = tuple(size)
     if math.prod(size) == 0:
         return full(size, 0, x.dtype)
-    return _zyx._take(flat, _strided_places(size, stride, offset or 0), 0)
+    flat = reshape(permute(x, _order_of(meta_of(node.args[0]))), (x.size,))
+    return _zyx._take(flat, _strided_places(size, stride, _first_of(node)), 0)
 
 
 @op(aten.as_strided_scatter.default, limit=_limit_strided)
@@ -324,12 +352,29 @@ def as_strided_scatter(node, x, source, size, stride, offset=None):
     count = math.prod(size)
     if count == 0:
         return x
-    places = reshape(_strided_places(tuple(size), stride, offset or 0), (count,))
-    flat = _zyx._scatter(reshape(x, (x.size,)), places, reshape(cast(source, x.dtype), (count,)), 0, "set")
-    return reshape(flat, x.shape)
+    order = _order_of(meta_of(node.args[0]))
+    places = reshape(_strided_places(tuple(size), stride, _first_of(node)), (count,))
+    lying = permute(x, order)
+    flat = _zyx._scatter(reshape(lying, (x.size,)), places, reshape(cast(source, x.dtype), (count,)), 0, "set")
+    return permute(reshape(flat, lying.shape), [order.index(axis) for axis in range(x.ndim)])
 
 
 # Choices
+
+
+def _limit_repeats(node):
+    return "has as many results as data says" if node.kwargs.get("output_size") is None else None
+
+
+@op(aten.repeat_interleave.Tensor, limit=_limit_repeats)
+def repeat_interleave(node, repeats, *, output_size):
+    """The number of each repetition's element: how many elements end before it."""
+    count = node.meta["val"].shape[0]
+    if repeats.size == 0 or count == 0:
+        return full((count,), 0, repeats.dtype)
+    ends = _zyx._cumsum(cast(repeats, int64), 0)
+    is_behind = reshape(iota((count,), 0), (count, 1)) >= reshape(ends, (1, repeats.size))
+    return cast(_zyx._sum(cast(is_behind, int64), [1], False), repeats.dtype)
 
 
 @op(aten.index_select.default)

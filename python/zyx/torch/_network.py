@@ -64,6 +64,18 @@ def dot(node, a, b):
     return reshape(product(reshape(a, (1, a.size)), reshape(b, (b.size, 1)), result_dtype(node)), ())
 
 
+@op(aten._weight_norm_interface_backward.default)
+def weight_norm_backward(node, gradient, v, g, norms, dim):
+    dtype, axis = v.dtype, dim % v.ndim
+    gradient, v, g, norms = (wide(each) for each in (gradient, v, g, norms))
+    others = [each for each in range(v.ndim) if each != axis]
+    along = _zyx._sum(gradient * v, others, True)
+    shape = along.shape
+    g, norms = reshape(g, shape), reshape(norms, shape)
+    slope = expand(g / norms, v.shape) * (gradient - v * expand(along / (norms * norms), v.shape))
+    return cast(slope, dtype), cast(reshape(along / norms, meta_of(node.args[2]).shape), dtype)
+
+
 def _added(core):
     def made(node, bias, a, b, *, beta=1, alpha=1):
         dtype = result_dtype(node)

@@ -336,13 +336,15 @@ op(aten.clamp.default, aten.clamp.Tensor)(lambda node, x, min=None, max=None: _b
 @op(*packets(aten.clamp_min))
 def clamp_min(node, x, min):
     dtype = computed_in(node, node.args[:2])
-    return _zyx.maximum(operand(x, dtype), operand(min, dtype))
+    x, min = operand(x, dtype), operand(min, dtype)
+    return x | min if dtype is _zyx.bool else _zyx.maximum(x, min)
 
 
 @op(*packets(aten.clamp_max))
 def clamp_max(node, x, max):
     dtype = computed_in(node, node.args[:2])
-    return _zyx.minimum(operand(x, dtype), operand(max, dtype))
+    x, max = operand(x, dtype), operand(max, dtype)
+    return x & max if dtype is _zyx.bool else _zyx.minimum(x, max)
 
 
 @op(aten.where.self)

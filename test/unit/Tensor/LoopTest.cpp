@@ -4,6 +4,12 @@
 //===----------------------------------------------------------------------===//
 #include "TensorFixture.h"
 
+#include "zyx/Base/Interruption.h"
+#include "zyx/Tensor/Watch.h"
+
+#include <atomic>
+#include <thread>
+
 using namespace zyx;
 using namespace zyx::test;
 using testing::ElementsAre;
@@ -197,6 +203,51 @@ TEST_P(LoopTest, GoesOnWhileAConditionIsTrue) {
     EXPECT_EQ(found[0].item<int64_t>(), 1);
     EXPECT_EQ(found[1].item<int64_t>(), steps);
   }
+}
+
+TEST_P(LoopTest, LoopsWithoutAnEndAreInterrupted) {
+  const Jit endless([](std::span<const Tensor> a) {
+    return whileLoop(
+        std::vector{a[0], a[1]}, [](std::span<const Tensor> now) { return now[0] >= 0; },
+        [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0], now[1].sin()}; });
+  });
+  const std::vector arguments{Tensor::from(std::vector<int64_t>{1}, {}), Tensor::from({1.f, 2.f})};
+  const auto read = [&] { return endless(arguments)[1].toVector<float>(); };
+  // Some devices compute in the call, so that another thread interrupts.
+  std::atomic<bool> isOver = false;
+  std::thread other([&] {
+    while (!isOver) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      interruptLoops();
+    }
+  });
+  EXPECT_THAT(refusal(read), HasSubstr("a loop was interrupted"));
+  EXPECT_THAT(refusal(read), HasSubstr("a loop was interrupted"));
+  isOver = true;
+  other.join();
+  // Later runs are not touched.
+  EXPECT_EQ(loop(3, std::vector{Tensor::from({1})},
+                 [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] * 2}; })[0]
+                .item<int32_t>(),
+            8);
+}
+
+TEST_P(LoopTest, WhoWaitsMayInterrupt) {
+  // It computes in the call, and nobody waits.
+  if (std::string(GetParam()) == "reference")
+    return;
+  std::atomic<int> asked = 0;
+  setCompileWatcher({.waits = [&] {
+    if (++asked > 2)
+      interruptLoops();
+  }});
+  const std::vector<Tensor> found = whileLoop(
+      std::vector{Tensor::from(std::vector<int64_t>{1}, {}), Tensor::from({1.f, 2.f})},
+      [](std::span<const Tensor> now) { return now[0] >= 0; },
+      [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0], now[1].sin()}; });
+  EXPECT_THAT(refusal([&] { found[1].toVector<float>(); }), HasSubstr("a loop was interrupted"));
+  setCompileWatcher({});
+  EXPECT_GT(asked, 2);
 }
 
 TEST_P(LoopTest, LoopsThatConditionsEndLieInOthersAndInJits) {

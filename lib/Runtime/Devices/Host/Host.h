@@ -42,7 +42,7 @@ public:
   using QueuedReplay::QueuedReplay;
   /// Runs one command on this thread; a loop with all its body. `command` is an index in
   /// Artifact::commands.
-  virtual void runCommand(size_t command) = 0;
+  virtual Status runCommand(size_t command) = 0;
 };
 
 /// `functions` are those of the artifact's kernels. They, the artifact, the threads and the queue

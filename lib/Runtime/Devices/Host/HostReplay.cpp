@@ -8,6 +8,8 @@
 #include "../../Thread.h"
 #include "WorkerGroup.h"
 
+#include "zyx/Base/Interruption.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -106,16 +108,17 @@ public:
                                  " bytes left, and kernels of '" + name + "' need " +
                                  std::to_string(stackBytes + ownFrames));
     begun = true;
+    interruption = LoopInterruption();
     lastTime = Clock::now();
-    runSteps(part.from, part.to, nanoseconds);
-    return Status::ok();
+    return runSteps(part.from, part.to, nanoseconds);
   }
 
-  void runCommand(size_t command) override {
+  Status runCommand(size_t command) override {
+    interruption = LoopInterruption();
     if (steps[command].kind == Step::Loop)
-      runLoop(command, {});
-    else
-      runStep(steps[command]);
+      return runLoop(command, {});
+    runStep(steps[command]);
+    return Status::ok();
   }
 
 private:
@@ -194,38 +197,42 @@ private:
     }
   }
 
-  void runSteps(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
+  /// Fails where a loop is interrupted. No other step of a host fails.
+  Status runSteps(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
     for (size_t i = begin; i < end;) {
       const Step &step = steps[i];
       if (step.forkEnd != 0 && !isInFork) {
-        runFork(i, step.forkEnd, nanoseconds);
+        ZYX_RETURN_IF_ERROR(runFork(i, step.forkEnd, nanoseconds));
         i = step.forkEnd;
         continue;
       }
       if (step.kind == Step::Loop)
-        runLoop(i, nanoseconds);
+        ZYX_RETURN_IF_ERROR(runLoop(i, nanoseconds));
       else
         runStep(step);
       addTime(i, nanoseconds);
       i = next(i);
     }
+    return Status::ok();
   }
 
-  void runFork(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
+  Status runFork(size_t begin, size_t end, std::span<uint64_t> nanoseconds) {
     struct Fork {
       StepReplay *replay;
       size_t begin, end;
       std::span<uint64_t> nanoseconds;
+      Status status = Status::ok();
     } fork{this, begin, end, nanoseconds};
     isInFork = true;
     group.run(
         steps[begin].members,
         [](void *context) {
-          const Fork &of = *static_cast<Fork *>(context);
-          of.replay->runSteps(of.begin, of.end, of.nanoseconds);
+          Fork &of = *static_cast<Fork *>(context);
+          of.status = of.replay->runSteps(of.begin, of.end, of.nanoseconds);
         },
         &fork);
     isInFork = false;
+    return fork.status;
   }
 
   /// Adds the time since the last call to a step's.
@@ -238,11 +245,12 @@ private:
     lastTime = now;
   }
 
-  void runLoop(size_t at, std::span<uint64_t> nanoseconds) {
+  Status runLoop(size_t at, std::span<uint64_t> nanoseconds) {
     const Step &step = steps[at];
     int64_t trips = step.tripsAhead();
-    // No step of a host fails.
-    (void)forEachTrip(at, trips, [&](int64_t trip, size_t begin, size_t end) {
+    return forEachTrip(at, trips, [&](int64_t trip, size_t begin, size_t end) {
+      if (interruption.isSet())
+        return LoopInterruption::status();
       if (step.isReadBefore(trip)) {
         int64_t word = 0;
         std::memcpy(&word, slots[step.slot], step.countSize());
@@ -253,8 +261,7 @@ private:
       if (step.hasIndex)
         std::memcpy(slots[step.slot + step.hasCount], &trip, sizeof(trip));
       addTime(at, nanoseconds);
-      runSteps(begin, end, nanoseconds);
-      return Status::ok();
+      return runSteps(begin, end, nanoseconds);
     });
   }
 
@@ -287,6 +294,8 @@ private:
   const uint64_t stackBytes;
   WorkerGroup group;
   const unsigned numThreads;
+  /// Of the run.
+  LoopInterruption interruption;
   bool isInFork = false;
   /// When the last step that was measured ended.
   Clock::time_point lastTime;

@@ -223,10 +223,7 @@ void SimulatedReplay::addAll(Batch &batch, size_t begin, size_t end, const std::
     work.wait = std::move(earlier);
     if (isFirst)
       work.after = after;
-    work.body = [this, i] {
-      commands->runCommand(i);
-      return Status::ok();
-    };
+    work.body = [this, i] { return commands->runCommand(i); };
     for (size_t part = i; part < endOf(i); ++part)
       std::visit([&](const auto &action) { uses(action, work.accesses); }, artifact.commands[part].action);
   }
