@@ -49,9 +49,12 @@ ContextScope::ContextScope(Context context) : before(State::ofScope()) { State::
 ContextScope::~ContextScope() { State::ofScope() = std::move(before); }
 
 DeviceScope::DeviceScope(const std::string &name, Context context, std::source_location where)
-    : state(std::move(context.state)), device(valueOrThrow(state->openDevice(name), where)),
-      outer(std::exchange(State::deviceScope(), this)) {}
-DeviceScope::~DeviceScope() { State::deviceScope() = outer; }
+    : scopes(DeviceScopes::ofThisThread()) {
+  const uint16_t device = valueOrThrow(context.state->openDevice(name), where);
+  number = scopes->begin(std::move(context.state), device);
+}
+DeviceScope::~DeviceScope() { scopes->end(number); }
+bool DeviceScope::isOfThisThread() const { return scopes == DeviceScopes::ofThisThread(); }
 
 Tape::Tape(Context context) : state(std::move(context.state)) { state->beginTape(); }
 Tape::~Tape() { state->endTape(); }

@@ -304,13 +304,26 @@ std::vector<Array> zyx::python::arraysOf(std::vector<Tensor> tensors) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A scope that Python enters and leaves.
+/// A scope that Python enters and leaves, more than once and in several threads where it likes to.
 struct PythonDeviceScope {
   explicit PythonDeviceScope(std::string device) : device(std::move(device)) {}
   PythonDeviceScope(const PythonDeviceScope &) = delete;
   PythonDeviceScope &operator=(const PythonDeviceScope &) = delete;
   std::string device;
   std::vector<std::unique_ptr<DeviceScope>> scopes = {};
+
+  /// Leaves that of this thread which was entered last.
+  void leave() {
+    for (auto scope = scopes.end(); scope != scopes.begin();)
+      if ((*--scope)->isOfThisThread()) {
+        scopes.erase(scope);
+        return;
+      }
+    throw Error(Status::invalidArgument(
+                    "device_scope: the scope of '" + device + "' " +
+                    (scopes.empty() ? "was not entered" : "was entered in another thread, which has to leave it")),
+                here());
+  }
 };
 } // namespace
 
@@ -330,8 +343,7 @@ static void bindContext(nb::module_ &module) {
       .def(
           "__exit__",
           [](PythonDeviceScope &self, nb::handle, nb::handle, nb::handle) {
-            if (!self.scopes.empty())
-              self.scopes.pop_back();
+            self.leave();
             return false;
           },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
