@@ -45,6 +45,21 @@ struct Module::Node {
     collect(&Node::buffers, "", all);
     return all;
   }
+  /// Whether that one is this or below it.
+  bool reaches(const Node *wanted) const {
+    std::set<const Node *> seen;
+    std::vector<const Node *> left = {this};
+    while (!left.empty()) {
+      const Node *const node = left.back();
+      left.pop_back();
+      if (node == wanted)
+        return true;
+      if (seen.insert(node).second)
+        for (const auto &[name, child] : node->children)
+          left.push_back(child.get());
+    }
+    return false;
+  }
   void train(bool on) {
     training = on;
     for (const auto &[name, child] : children)
@@ -91,6 +106,10 @@ std::shared_ptr<Generator> Module::addGenerator(std::string name, uint64_t seed,
 
 void Module::adopt(std::string name, const Module &child, const Place &where) {
   node->expectFree(name, where);
+  if (child.node->reaches(node.get()))
+    throw Error(Status::invalidArgument("module: the child '" + name +
+                                        "' is the module itself or has it below, so that names would have no end"),
+                where);
   node->children.emplace_back(std::move(name), child.node);
 }
 

@@ -183,3 +183,20 @@ def test_files(tmp_path):
     (tmp_path / "bad.safetensors").write_bytes(b"\x00" * 5)
     with pytest.raises(zyx.Error):
         zyx.load(str(tmp_path / "bad.safetensors"))
+
+
+def test_no_module_is_below_itself():
+    first, second, third = nn.Module(), nn.Module(), nn.Module()
+    with pytest.raises(zyx.Error, match="the child 'me' is the module itself or has it below"):
+        first.me = first
+    first.below = second
+    second.below = [third]
+    with pytest.raises(zyx.Error, match="the child 'above' is the module itself or has it below"):
+        third.above = first
+    assert not hasattr(first, "me") and not hasattr(third, "above")
+    # What is shared is no cycle.
+    first.again = third
+    third.scale = nn.Parameter(zyx.ones(1))
+    assert [name for name, _ in first.named_parameters()] == ["below.below.0.scale"]
+    first.eval()
+    assert not third.is_training

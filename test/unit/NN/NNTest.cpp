@@ -285,6 +285,14 @@ TEST_P(NNTest, NamesAreRefused) {
     }
   };
   EXPECT_THAT(refusal([] { Twice("a"); }), HasSubstr("module: there are two parameters or children of the name 'a'"));
+  struct Open : nn::Module {
+    using nn::Module::add;
+  } above, below;
+  above.add("below", below);
+  EXPECT_THAT(
+      refusal([&] { below.add("above", above); }),
+      HasSubstr("module: the child 'above' is the module itself or has it below, so that names would have no end"));
+  EXPECT_TRUE(above.parameters().empty());
   EXPECT_THAT(refusal([] { Twice("b.c"); }), HasSubstr("module: 'b.c' is no name: it is empty or has a dot"));
   EXPECT_THAT(refusal([] { Twice(""); }), HasSubstr("module: '' is no name"));
 }
