@@ -15,6 +15,7 @@
 
 #include <bit>
 #include <optional>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::python;
@@ -90,9 +91,31 @@ HostView hostViewOf(const Tensor &tensor) {
   return hostView(tensor, where);
 }
 
+/// What a handler of a signal raised while a buffer was asked for, and of which array. NumPy forgets any exception of
+/// that, and calls __array__ of the array instead, which then raises this one.
+struct Forgotten {
+  const PyObject *array = nullptr;
+  nb::object exception = {};
+};
+Forgotten &forgotten() {
+  // Its exception outlives the interpreter's end.
+  static auto *one = new Forgotten;
+  return *one;
+}
+
+/// Of the exception that is set.
+void remember(const PyObject *array) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  forgotten() = {array, nb::borrow(value)};
+  PyErr_Restore(type, value, traceback);
+}
+
 int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
   view->obj = nullptr;
   try {
+    forgotten() = {};
     const Array &array = nb::cast<const Array &>(nb::handle(object));
     const DType dtype = array.value.dtype();
     if (flags & PyBUF_WRITABLE) {
@@ -128,8 +151,13 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
     Py_INCREF(object);
     view->obj = object;
     return 0;
-  } catch (const nb::python_error &) {
-    PyErr_SetString(PyExc_BufferError, "zyx: the array was not computed");
+  } catch (nb::python_error &error) {
+    error.restore();
+    return -1;
+  } catch (const Error &error) {
+    // That of reading by any other way.
+    if (setException(error))
+      remember(object);
     return -1;
   } catch (const std::exception &error) {
     PyErr_SetString(PyExc_BufferError, error.what());
@@ -381,6 +409,14 @@ static Array fromDLPack(nb::ndarray<nb::ro> given) {
 void zyx::python::bindMemory(nb::module_ &module) {
   module.def("_from_buffer", &fromBuffer, nb::arg("object"), nb::arg("dtype").none(), nb::arg("share"));
   module.def("_from_dlpack", &fromDLPack, nb::arg("object"));
+  // Before __array__ does anything else.
+  module.def("_raise_forgotten", [](nb::handle array) {
+    const Forgotten last = std::exchange(forgotten(), {});
+    if (last.array != array.ptr())
+      return;
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(last.exception.ptr())), last.exception.ptr());
+    throw nb::python_error();
+  });
   module.def(
       "_from_bytes",
       [](nb::bytes bytes, nb::object dtype, Shape shape) {

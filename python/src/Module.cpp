@@ -201,6 +201,17 @@ namespace {
 PyObject *errorClass, *argumentClass, *unsupportedClass, *memoryClass;
 }
 
+bool zyx::python::setException(const Error &error) {
+  if (error.code() == ErrorCode::Cancelled && raiseInterruption())
+    return true;
+  PyObject *type = error.code() == ErrorCode::InvalidArgument ? argumentClass
+                   : error.code() == ErrorCode::Unsupported   ? unsupportedClass
+                   : error.code() == ErrorCode::OutOfMemory   ? memoryClass
+                                                              : errorClass;
+  PyErr_SetString(type, error.what());
+  return false;
+}
+
 static PyObject *addException(nb::module_ &module, const char *name, nb::handle bases, const char *text) {
   PyObject *made = PyErr_NewExceptionWithDoc((std::string("zyx.") + name).c_str(), text, bases.ptr(), nullptr);
   if (!made)
@@ -220,13 +231,7 @@ static void bindExceptions(nb::module_ &module) {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error &error) {
-      if (error.code() == ErrorCode::Cancelled && raiseInterruption())
-        return;
-      PyObject *type = error.code() == ErrorCode::InvalidArgument ? argumentClass
-                       : error.code() == ErrorCode::Unsupported   ? unsupportedClass
-                       : error.code() == ErrorCode::OutOfMemory   ? memoryClass
-                                                                  : errorClass;
-      PyErr_SetString(type, error.what());
+      setException(error);
     }
   });
 }

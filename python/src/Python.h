@@ -80,6 +80,8 @@ void bindPrograms(nb::module_ &module);
 
 /// Where a handler of a signal has ended a compilation of this thread: its exception is raised again.
 bool raiseInterruption();
+/// Sets the exception of an error, and returns whether it is that of such a handler.
+bool setException(const Error &error);
 
 /// Stops this thread for ever if the process ends and this is not the main thread. At its end the interpreter exits
 /// each thread that asks for the GIL, and such an exit cannot unwind frames of C++.

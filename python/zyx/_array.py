@@ -21,6 +21,7 @@ def _namespace(self, /, *, api_version=None):
 def _numpy(self, dtype=None, copy=None):
     """The elements as an array of NumPy, which cannot be written unless it is a copy. bfloat16 and f8 need ml_dtypes."""
     import numpy
+    _zyx._raise_forgotten(self)
     if self.dtype.name in FORMATS:
         try:
             import ml_dtypes
