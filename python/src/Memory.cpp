@@ -13,6 +13,7 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -122,6 +123,15 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
       PyErr_SetString(PyExc_BufferError, "zyx: an array does not change, so its memory is not writable");
       return -1;
     }
+    const auto asks = [flags](int what) { return (flags & what) == what; };
+    const Shape &extents = array.value.shape();
+    // Whose rows and columns are the same memory: of at most one extent, or without elements.
+    const bool isColumnMajor =
+        std::ranges::count_if(extents, [](int64_t extent) { return extent != 1; }) <= 1 || array.value.numel() == 0;
+    if (asks(PyBUF_F_CONTIGUOUS) && !isColumnMajor) {
+      PyErr_SetString(PyExc_BufferError, "zyx: an array is row-major, and is not given in Fortran order");
+      return -1;
+    }
     if (*formatOf(dtype) == '\0') {
       PyErr_Format(PyExc_BufferError,
                    "zyx: the buffer protocol has no elements of %R; numpy.asarray() with ml_dtypes has",
@@ -142,10 +152,11 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
     view->len = static_cast<Py_ssize_t>(made->host.bytes.size());
     view->itemsize = byteSize(dtype);
     view->readonly = 1;
-    view->ndim = static_cast<int>(shape.size());
+    // Without extents they are bytes in one row.
+    view->ndim = asks(PyBUF_ND) ? static_cast<int>(shape.size()) : 1;
     view->format = flags & PyBUF_FORMAT ? const_cast<char *>(formatOf(dtype)) : nullptr;
-    view->shape = made->shape.data();
-    view->strides = made->strides.data();
+    view->shape = asks(PyBUF_ND) ? made->shape.data() : nullptr;
+    view->strides = asks(PyBUF_STRIDES) ? made->strides.data() : nullptr;
     view->suboffsets = nullptr;
     view->internal = made.release();
     Py_INCREF(object);
