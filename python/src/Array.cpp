@@ -234,7 +234,7 @@ static void bindOperators(nb::module_ &module, nb::class_<Array> &array) {
 // Single elements
 //===----------------------------------------------------------------------===//
 
-static nb::object itemOf(const Tensor &x) {
+static nb::object itemOf(Tensor x) {
   const Place where = here();
   if (x.numel() != 1)
     throw nb::value_error(("item: an array of shape " + toString(x.shape()) + " has not one element").c_str());
@@ -494,8 +494,9 @@ void zyx::python::bindArray(nb::module_ &module) {
           nb::sig("def __setitem__(self, key: object, value: object, /) -> None"))
       .def("_text", [](const Array &self) {
         const Place where = here();
+        const Tensor value = self.value;
         const Released released;
-        return toString(self.value, {}, where);
+        return toString(value, {}, where);
       });
   bindOperators(module, array);
   // Comparisons give arrays, so that arrays are no keys.

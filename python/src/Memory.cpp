@@ -86,7 +86,7 @@ struct View {
   std::vector<Py_ssize_t> shape, strides;
 };
 
-HostView hostViewOf(const Tensor &tensor) {
+HostView hostViewOf(Tensor tensor) {
   const Place where = here();
   const Released released;
   return hostView(tensor, where);
@@ -117,17 +117,17 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
   view->obj = nullptr;
   try {
     forgotten() = {};
-    const Array &array = nb::cast<const Array &>(nb::handle(object));
-    const DType dtype = array.value.dtype();
+    const Tensor tensor = nb::cast<const Array &>(nb::handle(object)).value;
+    const DType dtype = tensor.dtype();
     if (flags & PyBUF_WRITABLE) {
       PyErr_SetString(PyExc_BufferError, "zyx: an array does not change, so its memory is not writable");
       return -1;
     }
     const auto asks = [flags](int what) { return (flags & what) == what; };
-    const Shape &extents = array.value.shape();
+    const Shape &shape = tensor.shape();
     // Whose rows and columns are the same memory: of at most one extent, or without elements.
     const bool isColumnMajor =
-        std::ranges::count_if(extents, [](int64_t extent) { return extent != 1; }) <= 1 || array.value.numel() == 0;
+        std::ranges::count_if(shape, [](int64_t extent) { return extent != 1; }) <= 1 || tensor.numel() == 0;
     if (asks(PyBUF_F_CONTIGUOUS) && !isColumnMajor) {
       PyErr_SetString(PyExc_BufferError, "zyx: an array is row-major, and is not given in Fortran order");
       return -1;
@@ -138,8 +138,7 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
                    toPython(dtype).ptr());
       return -1;
     }
-    auto made = std::make_unique<View>(View{hostViewOf(array.value), {}, {}});
-    const Shape &shape = array.value.shape();
+    auto made = std::make_unique<View>(View{hostViewOf(tensor), {}, {}});
     made->shape.assign(shape.begin(), shape.end());
     made->strides.resize(shape.size());
     Py_ssize_t stride = byteSize(dtype);
@@ -248,21 +247,22 @@ static DType dtypeOfElement(nb::dlpack::dtype element) {
 
 /// An object that has the method __dlpack__, over the elements where they are, or over a copy.
 static nb::object exported(const Array &self, bool isCopy) {
-  auto *host = new HostView(hostViewOf(self.value));
+  const Tensor tensor = self.value;
+  auto *host = new HostView(hostViewOf(tensor));
   const nb::capsule owner(host, [](void *kept) noexcept { delete static_cast<HostView *>(kept); });
   if (isCopy && host->isShared) {
     auto bytes = std::make_shared<std::vector<std::byte>>(host->bytes.begin(), host->bytes.end());
     *host = {*bytes, bytes, false};
   }
-  const Shape &shape = self.value.shape();
+  const Shape &shape = tensor.shape();
   const std::vector<size_t> extents(shape.begin(), shape.end());
   static std::byte nothing;
   void *const begin = host->bytes.empty() ? &nothing : const_cast<std::byte *>(host->bytes.data());
   if (isCopy)
-    return nb::cast(nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr,
-                                               elementOf(self.value.dtype())));
+    return nb::cast(
+        nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr, elementOf(tensor.dtype())));
   return nb::cast(nb::ndarray<nb::array_api, nb::ro>(begin, extents.size(), extents.data(), owner, nullptr,
-                                                     elementOf(self.value.dtype())));
+                                                     elementOf(tensor.dtype())));
 }
 
 /// Has what comes later on one stream of a device wait for what another one has now; the host waits for nothing.
@@ -298,14 +298,15 @@ struct Lent {
 /// does, so that any stream may read them. `lives` says that the stream does so for ever, as CUDA's default streams do.
 static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t stream, bool lives) {
   const Place where = here();
+  const Tensor tensor = self.value;
   auto lent = std::make_unique<Lent>();
   constexpr int64_t legacyStream = 1, threadStream = 2;
-  const bool isCuda = dlpackPlaceOf(self.value).kind == nb::device::cuda::value;
+  const bool isCuda = dlpackPlaceOf(tensor).kind == nb::device::cuda::value;
   void *const consumer = reinterpret_cast<void *>(stream);
   {
     const Released released;
-    lent->view = isCuda && stream >= legacyStream && !isCopy ? deviceViewOn(self.value, consumer, where)
-                                                             : deviceView(self.value, where);
+    lent->view =
+        isCuda && stream >= legacyStream && !isCopy ? deviceViewOn(tensor, consumer, where) : deviceView(tensor, where);
     if (isCopy) {
       const std::shared_ptr<runtime::Buffer> from = lent->view.buffer;
       std::shared_ptr<runtime::Buffer> copy =
@@ -322,9 +323,9 @@ static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t str
   void *const begin = lent->view.buffer->size() ? reinterpret_cast<void *>(lent->view.buffer->handle()) : nullptr;
   const nb::capsule owner(lent.get(), [](void *kept) noexcept { delete static_cast<Lent *>(kept); });
   lent.release();
-  const Shape &shape = self.value.shape();
+  const Shape &shape = tensor.shape();
   const std::vector<size_t> extents(shape.begin(), shape.end());
-  const nb::dlpack::dtype element = elementOf(self.value.dtype());
+  const nb::dlpack::dtype element = elementOf(tensor.dtype());
   if (isCopy)
     return nb::cast(nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr, element,
                                                place.kind, place.number));
@@ -351,14 +352,15 @@ static Array borrowed(nb::handle dtype, Shape shape, uint64_t address, nb::objec
 static nb::object lent(const Array &self, std::optional<int64_t> stream) {
   // The line that calls is none of the user's.
   const Place where;
-  const Shape &shape = self.value.shape();
+  const Tensor tensor = self.value;
+  const Shape &shape = tensor.shape();
   const std::vector<size_t> extents(shape.begin(), shape.end());
-  const nb::dlpack::dtype element = elementOf(self.value.dtype());
+  const nb::dlpack::dtype element = elementOf(tensor.dtype());
   if (!stream) {
     std::unique_ptr<HostView> host;
     {
       const Released released;
-      host = std::make_unique<HostView>(hostView(self.value, where));
+      host = std::make_unique<HostView>(hostView(tensor, where));
     }
     static std::byte nothing;
     void *const begin = host->bytes.empty() ? &nothing : const_cast<std::byte *>(host->bytes.data());
@@ -371,7 +373,7 @@ static nb::object lent(const Array &self, std::optional<int64_t> stream) {
   void *const consumer = reinterpret_cast<void *>(*stream);
   {
     const Released released;
-    kept->view = deviceViewOn(self.value, consumer, where);
+    kept->view = deviceViewOn(tensor, consumer, where);
   }
   kept->stream = consumer;
   const runtime::DLPackPlace place = kept->view.device->dlpackPlace();

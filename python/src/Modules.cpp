@@ -67,7 +67,13 @@ std::vector<std::pair<std::string, Parameter>> pairsOf(const Parameters &paramet
 template <typename Layer>
 nb::class_<Layer, nn::Module> bindLayer(nb::module_ &module, const char *name, const char *text) {
   return nb::class_<Layer, nn::Module>(module, name, text)
-      .def("__call__", [](const Layer &self, const Array &x) { return Array{self(x.value, here())}; }, nb::arg("x"));
+      .def(
+          "__call__",
+          [](const Layer &self, const Array &x) {
+            const Tensor value = x.value;
+            return Array{self(value, here())};
+          },
+          nb::arg("x"));
 }
 
 /// Texts of a file, which need not be UTF-8.
@@ -114,16 +120,18 @@ static void bindParameter(nb::module_ &module) {
           "__init__",
           [](Parameter *self, const Array &first) {
             const Place where = here();
+            const Tensor value = first.value;
             const Released released;
-            new (self) Parameter(first.value, where);
+            new (self) Parameter(value, where);
           },
           nb::arg("value"))
       .def_prop_rw(
           "value", [](const Parameter &self) { return Array{self.value(here())}; },
           [](const Parameter &self, const Array &next) {
             const Place where = here();
+            const Tensor value = next.value;
             const Released released;
-            self.set(next.value, where);
+            self.set(value, where);
           },
           "The array that is there now. One that is set is computed, and has the type of the one before.")
       .def(
@@ -153,14 +161,16 @@ static void bindModule(nb::module_ &module) {
       .def("_add_parameter",
            [](nn::Module &self, std::string name, const Array &first) {
              const Place where = here();
+             const Tensor value = first.value;
              const Released released;
-             return OpenModule::declare(self, std::move(name), first.value, where);
+             return OpenModule::declare(self, std::move(name), value, where);
            })
       .def("_add_buffer",
            [](nn::Module &self, std::string name, const Array &first) {
              const Place where = here();
+             const Tensor value = first.value;
              const Released released;
-             return OpenModule::declareBuffer(self, std::move(name), first.value, where);
+             return OpenModule::declareBuffer(self, std::move(name), value, where);
            })
       .def("_adopt", [](nn::Module &self, std::string name,
                         const nn::Module &child) { OpenModule::adopt(self, std::move(name), child, here()); })
@@ -345,7 +355,8 @@ static void bindLayers(nb::module_ &module) {
           "__call__",
           [](const nn::MultiheadAttention &self, const Array &x, std::optional<Array> memory,
              std::optional<Array> mask) {
-            return Array{self(x.value, memory ? memory->value : x.value, mask ? mask->value : Tensor(), here())};
+            const Tensor value = x.value;
+            return Array{self(value, memory ? memory->value : value, mask ? mask->value : Tensor(), here())};
           },
           nb::arg("x"), nb::arg("memory").none() = nb::none(), nb::arg("mask").none() = nb::none());
   nb::class_<nn::TransformerBlock, nn::Module>(module, "_TransformerBlock", docOf("TransformerBlock"))
@@ -360,7 +371,8 @@ static void bindLayers(nb::module_ &module) {
       .def(
           "__call__",
           [](const nn::TransformerBlock &self, const Array &x, std::optional<Array> mask) {
-            return Array{self(x.value, mask ? mask->value : Tensor(), here())};
+            const Tensor value = x.value;
+            return Array{self(value, mask ? mask->value : Tensor(), here())};
           },
           nb::arg("x"), nb::arg("mask").none() = nb::none());
 }
@@ -487,8 +499,9 @@ static void bindOptimizers(nb::module_ &module) {
           "minimize",
           [](Optimizer &self, const Array &loss) {
             const Place where = here();
+            const Tensor value = loss.value;
             const Released released;
-            self.minimize(loss.value, {}, where);
+            self.minimize(value, {}, where);
           },
           "Takes one step down the gradient of a loss, which is computed with it.", nb::arg("loss"))
       .def(

@@ -25,7 +25,9 @@ namespace nb = nanobind;
 
 namespace zyx::python {
 
-/// What Python calls zyx.Array: a place for a tensor, so that x[i] = v puts another one there.
+/// What Python calls zyx.Array: a place for a tensor, so that x[i] = v puts another one there. Another thread, or a
+/// handler of a signal, does so while the GIL is free, or while a function of Python is called: what reads on then has
+/// a copy of the tensor.
 struct Array {
   Tensor value;
 };

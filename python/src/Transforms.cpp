@@ -171,8 +171,9 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   });
   module.def("_as_source", [](const Array &x) {
     const Place where = here();
+    const Tensor value = x.value;
     const Released released;
-    return Array{asSource(x.value, where)};
+    return Array{asSource(value, where)};
   });
   module.def("_id", [](const Array &x) { return x.value.id(here()); });
   module.def(
@@ -184,7 +185,8 @@ void zyx::python::bindTransforms(nb::module_ &module) {
         if (seed)
           options.seed = seed->value;
         options.allowUnused = allowUnused;
-        return arraysOf(gradient(target.value, tensors, options, where));
+        const Tensor value = target.value;
+        return arraysOf(gradient(value, tensors, options, where));
       },
       nb::arg("target"), nb::arg("sources"), nb::arg("seed").none(), nb::arg("allow_unused"));
   module.def(
@@ -211,7 +213,8 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   module.def(
       "_loop",
       [stepOf](const Array &trips, const std::vector<Array> &initial, nb::object body) {
-        return arraysOf(loop(trips.value, tensorsOf(initial), stepOf(std::move(body)), here()));
+        const Tensor count = trips.value;
+        return arraysOf(loop(count, tensorsOf(initial), stepOf(std::move(body)), here()));
       },
       nb::arg("trips"), nb::arg("initial"), nb::arg("body"));
   module.def(
@@ -226,8 +229,9 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   module.def(
       "_cond",
       [](const Array &condition, const std::vector<Array> &operands, nb::object then, nb::object otherwise) {
-        return arraysOf(cond(condition.value, tensorsOf(operands), toFunction(std::move(then)),
-                             toFunction(std::move(otherwise)), here()));
+        const Tensor chooser = condition.value;
+        return arraysOf(
+            cond(chooser, tensorsOf(operands), toFunction(std::move(then)), toFunction(std::move(otherwise)), here()));
       },
       nb::arg("condition"), nb::arg("operands"), nb::arg("then"), nb::arg("otherwise"));
   module.def(
@@ -236,7 +240,8 @@ void zyx::python::bindTransforms(nb::module_ &module) {
         std::vector<Branch> branches;
         for (nb::handle function : functions)
           branches.push_back(toFunction(nb::borrow(function)));
-        return arraysOf(choose(index.value, tensorsOf(operands), branches, here()));
+        const Tensor chooser = index.value;
+        return arraysOf(choose(chooser, tensorsOf(operands), branches, here()));
       },
       nb::arg("index"), nb::arg("operands"), nb::arg("branches"));
 }

@@ -3,9 +3,11 @@ import asyncio
 import gc
 import threading
 
+import numpy as np
 import pytest
 
 import zyx
+from zyx import _zyx
 
 
 def in_thread(function):
@@ -92,3 +94,51 @@ def test_a_scope_that_nobody_leaves_ends_with_its_object():
     places.clear()
     gc.collect()
     assert (zyx.ones(2) + 1).device == before
+
+
+READERS = {
+    "tolist": lambda x: x.tolist(),
+    "numpy": lambda x: np.asarray(x).tolist(),
+    "dlpack": lambda x: np.from_dlpack(x).tolist(),
+    "bytes": lambda x: np.frombuffer(_zyx._bytes(x), "float32").tolist(),
+    "text": lambda x: [float(each) for each in str(x).strip("[]").split(",")],
+    "item": lambda x: [x.item()],
+    "nonzero": lambda x: [6.0] * _zyx._nonzero(x).shape[0],
+    "masked": lambda x: _zyx._masked_select(x, x > 0).tolist(),
+    "unique": lambda x: _zyx._unique(x)[0].tolist(),
+    "close": lambda x: [6.0 if _zyx._all_close(x, zyx.asarray([6.0]), 1e-4, 0.0, False) else 0.0],
+    "parameter": lambda x: zyx.nn.Parameter(x).value.tolist(),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_read_is_what_was_there(name):
+    """Whoever puts another value into the place meanwhile, as a thread does, or the watcher of a compilation here."""
+    x, changes = zyx.asarray([6.0]), []
+    # Each is another program.
+    for _ in range(list(READERS).index(name) + 1):
+        x = zyx.exp(zyx.log(x))
+
+    def change(stage, done, total):
+        if not changes:
+            changes.append(stage)
+            x[0] = 0.0
+
+    _zyx._set_progress(change)
+    try:
+        found = READERS[name](x)
+    finally:
+        _zyx._set_progress(None)
+    assert changes and found == pytest.approx([6.0], rel=1e-4)
+    assert x.tolist() == [0.0]
+
+
+def test_branches_may_change_what_chose_them():
+    condition = zyx.asarray(True)
+
+    def then(a):
+        condition[()] = False
+        return a + 1
+
+    assert zyx.cond(condition, then, lambda a: a - 1, zyx.asarray(1.0)).item() == 2.0
+    assert not condition.item()
