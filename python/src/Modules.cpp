@@ -6,8 +6,12 @@
 //===----------------------------------------------------------------------===//
 #include "Python.h"
 
+#include "zyx/Base/Forked.h"
 #include "zyx/NN/Gguf.h"
 #include "zyx/Tensor/Files.h"
+
+#include <atomic>
+#include <mutex>
 
 using namespace zyx;
 using namespace zyx::python;
@@ -109,6 +113,49 @@ BlockFormat blockFormatOf(const std::string &name) {
       return static_cast<BlockFormat>(i);
   throw nb::value_error(("'" + name + "' is no format of blocks").c_str());
 }
+
+/// An optimizer of which one thread takes a step at a time. One that waits for its turn has no GIL.
+class SharedOptimizer {
+public:
+  SharedOptimizer(const nn::Module &model, const optim::UpdateRule &rule, const Place &where)
+      : optimizer(model, rule, where), rate(optimizer.learningRate()) {}
+
+  template <typename F> auto alone(const Place &where, F &&function) {
+    const Released released;
+    // Who holds the lock may not be there in a child.
+    throwIfError(mark.check(), where);
+    const std::lock_guard lock(mutex);
+    return function(optimizer);
+  }
+  /// Without that lock: the function of a loss asks, which another thread may call under a lock of its own.
+  double learningRate() const { return rate; }
+  void setLearningRate(double next, const Place &where) {
+    alone(where, [&](optim::Optimizer &own) {
+      own.setLearningRate(next);
+      rate = next;
+    });
+  }
+  void load(const NamedTensors &state, const Place &where) {
+    alone(where, [&](optim::Optimizer &own) {
+      own.load(state, where);
+      rate = own.learningRate();
+    });
+  }
+
+  optim::Optimizer optimizer;
+
+private:
+  const ForkMark mark;
+  /// What a step calls may take another one, of which the library says what it is.
+  std::recursive_mutex mutex;
+  std::atomic<double> rate;
+};
+
+/// One thread takes a step at a time, and no other one of its optimizer meanwhile.
+struct SharedTrainStep {
+  SharedOptimizer &optimizer;
+  optim::TrainStep step;
+};
 
 Dims windowOf(std::vector<int64_t> window) { return Dims(std::move(window)); }
 
@@ -437,7 +484,6 @@ static void bindGguf(nb::module_ &module) {
 }
 
 static void bindOptimizers(nb::module_ &module) {
-  using optim::Optimizer;
   nb::class_<optim::UpdateRule>(module, "UpdateRule", docOf("UpdateRule"));
   module.def(
       "sgd",
@@ -488,69 +534,66 @@ static void bindOptimizers(nb::module_ &module) {
       docOf("adafactor"), nb::arg("learning_rate") = 1e-2, nb::kw_only(), nb::arg("decay") = -0.8,
       nb::arg("floor") = 1e-3, nb::arg("clip") = 1., nb::arg("weight_decay") = 0.);
 
-  nb::class_<Optimizer>(module, "Optimizer", docOf("Optimizer"))
+  nb::class_<SharedOptimizer>(module, "Optimizer", docOf("Optimizer"))
       .def(
           "__init__",
-          [](Optimizer *self, const nn::Module &model, const optim::UpdateRule &rule) {
-            new (self) Optimizer(model, rule, here());
+          [](SharedOptimizer *self, const nn::Module &model, const optim::UpdateRule &rule) {
+            new (self) SharedOptimizer(model, rule, here());
           },
           nb::arg("model"), nb::arg("rule"))
       .def(
           "minimize",
-          [](Optimizer &self, const Array &loss) {
+          [](SharedOptimizer &self, const Array &loss) {
             const Place where = here();
             const Tensor value = loss.value;
-            const Released released;
-            self.minimize(value, {}, where);
+            self.alone(where, [&](optim::Optimizer &own) { own.minimize(value, {}, where); });
           },
-          "Takes one step down the gradient of a loss, which is computed with it.", nb::arg("loss"))
+          "Takes one step down the gradient of a loss, which is computed with it. A loss of values that a step has "
+          "replaced\nsince, as another thread's, is refused.",
+          nb::arg("loss"))
       .def(
           "step",
-          [](Optimizer &self, const std::vector<Array> &gradients) {
+          [](SharedOptimizer &self, const std::vector<Array> &gradients) {
             const Place where = here();
             const std::vector<Tensor> tensors = tensorsOf(gradients);
-            const Released released;
-            self.step(tensors, {}, where);
+            self.alone(where, [&](optim::Optimizer &own) { own.step(tensors, {}, where); });
           },
           "Takes one step by gradients in the order of the parameters.", nb::arg("gradients"))
       .def_prop_rw(
-          "learning_rate", [](const Optimizer &self) { return self.learningRate(0, here()); },
-          [](Optimizer &self, double rate) { self.setLearningRate(rate); })
-      .def_prop_ro("steps", [](const Optimizer &self) { return self.steps(here()); })
-      .def_prop_ro("parameters", [](const Optimizer &self) { return pairsOf(self.parameters()); })
+          "learning_rate", [](const SharedOptimizer &self) { return self.learningRate(); },
+          [](SharedOptimizer &self, double rate) { self.setLearningRate(rate, here()); })
+      .def_prop_ro("steps", [](const SharedOptimizer &self) { return self.optimizer.steps(here()); })
+      .def_prop_ro("parameters", [](const SharedOptimizer &self) { return pairsOf(self.optimizer.parameters()); })
       .def(
-          "state", [](const Optimizer &self) { return arraysByName(self.state(here())); },
+          "state",
+          [](SharedOptimizer &self) {
+            const Place where = here();
+            return arraysByName(self.alone(where, [&](optim::Optimizer &own) { return own.state(where); }));
+          },
           "All that the next step depends on, but the parameters, by name.")
       .def(
           "load_state",
-          [](Optimizer &self, const std::map<std::string, Array> &state) {
-            const Place where = here();
-            const NamedTensors tensors = tensorsByName(state);
-            const Released released;
-            self.load(tensors, where);
+          [](SharedOptimizer &self, const std::map<std::string, Array> &state) {
+            self.load(tensorsByName(state), here());
           },
           nb::arg("state"));
-  nb::class_<optim::TrainStep>(
+  nb::class_<SharedTrainStep>(
       module, "TrainStep",
       "A step as one program: the function of a batch, a list of arrays, is called once for each set of\n"
       "types. It returns a list whose first array is the loss.")
       .def(
           "__init__",
-          [](optim::TrainStep *self, Optimizer &optimizer, nb::object loss, bool donates) {
+          [](SharedTrainStep *self, SharedOptimizer &optimizer, nb::object loss, bool donates) {
             optim::TrainStepOptions options;
             options.donates = donates;
-            new (self) optim::TrainStep(optimizer, toFunction(std::move(loss)), std::move(options));
+            new (self)
+                SharedTrainStep{optimizer, {optimizer.optimizer, toFunction(std::move(loss)), std::move(options)}};
           },
           nb::arg("optimizer"), nb::arg("loss"), nb::arg("donate") = false, nb::keep_alive<1, 2>())
-      .def("_call", [](const optim::TrainStep &self, const std::vector<Array> &batch) {
+      .def("_call", [](SharedTrainStep &self, const std::vector<Array> &batch) {
         const Place where = here();
         const std::vector<Tensor> tensors = tensorsOf(batch);
-        std::vector<Tensor> results;
-        {
-          const Released released;
-          results = self(tensors, where);
-        }
-        return arraysOf(std::move(results));
+        return arraysOf(self.optimizer.alone(where, [&](optim::Optimizer &) { return self.step(tensors, where); }));
       });
   module.def(
       "_clip_by_global_norm",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import zyx
-from zyx import _zyx
+from zyx import _zyx, nn, optim
 
 
 def in_thread(function):
@@ -142,3 +142,62 @@ def test_branches_may_change_what_chose_them():
 
     assert zyx.cond(condition, then, lambda a: a - 1, zyx.asarray(1.0)).item() == 2.0
     assert not condition.item()
+
+
+def model_of_threads():
+    model = nn.Linear(4, 4, nn.InitRng(1))
+    return model, optim.Optimizer(model, optim.sgd(0.01, momentum=0.5))
+
+
+def in_threads(function, count):
+    errors = []
+
+    def run(number):
+        try:
+            function(number)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return errors
+
+
+def test_threads_share_a_train_step():
+    x, y = zyx.ones((3, 4)), zyx.zeros((3, 4))
+    model, optimizer = model_of_threads()
+    # Two programs of one optimizer.
+    steps = [optim.TrainStep(optimizer, lambda x, y: nn.mse_loss(model(x), y)) for _ in range(2)]
+    assert not in_threads(lambda number: [steps[number % 2](x, y).item() for _ in range(25)], 4)
+    other, alone = model_of_threads()
+    step = optim.TrainStep(alone, lambda x, y: nn.mse_loss(other(x), y))
+    for _ in range(100):
+        step(x, y)
+    assert optimizer.steps == alone.steps == 100
+    assert model.weight.value.tolist() == other.weight.value.tolist()
+
+
+def test_threads_share_an_optimizer():
+    x, y = zyx.ones((3, 4)), zyx.zeros((3, 4))
+    model, optimizer = model_of_threads()
+    taken, refused = [0] * 4, [0] * 4
+
+    def run(number):
+        for _ in range(20):
+            loss = nn.mse_loss(model(x), y)
+            optimizer.learning_rate = 0.01
+            try:
+                optimizer.minimize(loss)
+                taken[number] += 1
+            except zyx.Error as error:
+                # Of values that another one has replaced, or that were computed with them.
+                assert "the loss depends on none of the parameters" in str(error) or "has forgotten what it was made of" in str(error)
+                refused[number] += 1
+
+    assert not in_threads(run, 4)
+    # Each was taken, or said that it was not.
+    assert sum(taken) + sum(refused) == 80 and optimizer.steps == sum(taken) > 0
+    assert optimizer.learning_rate == 0.01
