@@ -200,3 +200,14 @@ def test_no_module_is_below_itself():
     assert [name for name, _ in first.named_parameters()] == ["below.below.0.scale"]
     first.eval()
     assert not third.is_training
+
+
+def test_a_parameter_in_an_expression_is_its_value():
+    first, other = nn.Parameter(zyx.asarray([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]])), nn.Parameter(zyx.zeros((2, 3)))
+    assert (first == 0).tolist() == (0 == first).tolist() == (first == other).tolist() == [[False, True, False], [True, False, False]]
+    assert (first != 0).tolist() == (first != other.value).tolist() == [[True, False, True], [False, True, True]]
+    assert first.T.tolist() == first.mT.tolist() == [[1.0, 0.0], [0.0, 3.0], [2.0, 4.0]]
+    assert nn.Parameter(zyx.zeros((2, 3, 4))).mT.shape == (2, 4, 3)
+    assert (first == None) is False and (first != None) is True  # noqa: E711
+    # It is a key as before: by what it is.
+    assert {first: 1, other: 2}[first] == 1 and first in {first} and other not in {first}
