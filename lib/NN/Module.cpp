@@ -60,6 +60,12 @@ struct Module::Node {
     }
     return false;
   }
+  void expectAbove(const Node &child, const std::string &name, const Place &where) const {
+    if (child.reaches(this))
+      throw Error(Status::invalidArgument("module: the child '" + name +
+                                          "' is the module itself or has it below, so that names would have no end"),
+                  where);
+  }
   void train(bool on) {
     training = on;
     for (const auto &[name, child] : children)
@@ -106,11 +112,37 @@ std::shared_ptr<Generator> Module::addGenerator(std::string name, uint64_t seed,
 
 void Module::adopt(std::string name, const Module &child, const Place &where) {
   node->expectFree(name, where);
-  if (child.node->reaches(node.get()))
-    throw Error(Status::invalidArgument("module: the child '" + name +
-                                        "' is the module itself or has it below, so that names would have no end"),
-                where);
+  node->expectAbove(*child.node, name, where);
   node->children.emplace_back(std::move(name), child.node);
+}
+
+Parameter Module::put(std::string name, const Tensor &first, Place where) {
+  const Parameter made(first, where);
+  const auto own = std::ranges::find(node->parameters, name, &NamedParameter::name);
+  if (own != node->parameters.end())
+    return own->parameter = made;
+  remove(name);
+  node->expectFree(name, where);
+  return node->parameters.emplace_back(NamedParameter{std::move(name), made}).parameter;
+}
+
+void Module::put(std::string name, const Module &child, Place where) {
+  node->expectAbove(*child.node, name, where);
+  const auto own = std::ranges::find(node->children, name, &decltype(node->children)::value_type::first);
+  if (own != node->children.end()) {
+    own->second = child.node;
+    return;
+  }
+  remove(name);
+  adopt(std::move(name), child, where);
+}
+
+void Module::remove(const std::string &name) {
+  for (Parameters *own : {&node->parameters, &node->buffers})
+    std::erase_if(*own, [&](const NamedParameter &named) { return named.name == name; });
+  const auto isIt = [&](const auto &named) { return named.first == name; };
+  std::erase_if(node->generators, isIt);
+  std::erase_if(node->children, isIt);
 }
 
 Parameters Module::parameters() const {

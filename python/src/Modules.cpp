@@ -21,14 +21,22 @@ namespace {
 /// A module of the user's declares what C++ declares in constructors.
 class OpenModule : public nn::Module {
 public:
-  static Parameter declare(nn::Module &module, std::string name, const Tensor &first, Place where) {
-    constexpr auto add = static_cast<Parameter (nn::Module::*)(std::string, const Tensor &, Place)>(&OpenModule::add);
-    return (module.*add)(std::move(name), first, where);
-  }
   static Parameter declareBuffer(nn::Module &module, std::string name, const Tensor &first, Place where) {
     constexpr auto add =
         static_cast<Parameter (nn::Module::*)(std::string, const Tensor &, Place)>(&OpenModule::addBuffer);
     return (module.*add)(std::move(name), first, where);
+  }
+  static Parameter putParameter(nn::Module &module, std::string name, const Tensor &first, Place where) {
+    constexpr auto put = static_cast<Parameter (nn::Module::*)(std::string, const Tensor &, Place)>(&OpenModule::put);
+    return (module.*put)(std::move(name), first, where);
+  }
+  static void putModule(nn::Module &module, std::string name, const nn::Module &child, Place where) {
+    constexpr auto put = static_cast<void (nn::Module::*)(std::string, const nn::Module &, Place)>(&OpenModule::put);
+    (module.*put)(std::move(name), child, where);
+  }
+  static void forget(nn::Module &module, const std::string &name) {
+    constexpr auto remove = static_cast<void (nn::Module::*)(const std::string &)>(&OpenModule::remove);
+    (module.*remove)(name);
   }
   static void adopt(nn::Module &module, std::string name, const nn::Module &child, Place where) {
     constexpr auto add =
@@ -205,13 +213,6 @@ static void bindModule(nb::module_ &module) {
   nb::class_<nn::InitRng>(module, "InitRng", docOf("InitRng")).def(nb::init<uint64_t>(), nb::arg("seed"));
   nb::class_<nn::Module>(module, "_Module", nb::dynamic_attr())
       .def(nb::init<>())
-      .def("_add_parameter",
-           [](nn::Module &self, std::string name, const Array &first) {
-             const Place where = here();
-             const Tensor value = first.value;
-             const Released released;
-             return OpenModule::declare(self, std::move(name), value, where);
-           })
       .def("_add_buffer",
            [](nn::Module &self, std::string name, const Array &first) {
              const Place where = here();
@@ -219,6 +220,16 @@ static void bindModule(nb::module_ &module) {
              const Released released;
              return OpenModule::declareBuffer(self, std::move(name), value, where);
            })
+      .def("_put_parameter",
+           [](nn::Module &self, std::string name, const Array &first) {
+             const Place where = here();
+             const Tensor value = first.value;
+             const Released released;
+             return OpenModule::putParameter(self, std::move(name), value, where);
+           })
+      .def("_put_module", [](nn::Module &self, std::string name,
+                             const nn::Module &child) { OpenModule::putModule(self, std::move(name), child, here()); })
+      .def("_remove", [](nn::Module &self, const std::string &name) { OpenModule::forget(self, name); })
       .def("_adopt", [](nn::Module &self, std::string name,
                         const nn::Module &child) { OpenModule::adopt(self, std::move(name), child, here()); })
       .def(

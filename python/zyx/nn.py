@@ -18,6 +18,9 @@ __all__ = ["BatchNorm", "Convolution", "Dropout", "Embedding", "GroupNorm", "Gru
 class Module(_zyx._Module):
     """What has parameters. Attributes that are modules, lists of modules or parameters are declared under their names.
 
+    Another value of such an attribute takes its place, and `del` removes it. An optimizer, and a function of jit, keep the
+    parameters that were there when they were made.
+
         >>> class Classifier(zyx.nn.Module):
         ...     def __init__(self, rng):
         ...         super().__init__()
@@ -37,13 +40,21 @@ class Module(_zyx._Module):
         if isinstance(value, Parameter):
             if not (isinstance(declared, Parameter) and declared._is_same(value)):
                 # The module's own place, with this value.
-                value = self._add_parameter(name, value.value)
+                value = self._put_parameter(name, value.value)
         elif isinstance(value, _zyx._Module):
-            self._adopt(name, value)
+            self._put_module(name, value)
         elif isinstance(declared, Parameter) and isinstance(value, Array):
             declared.value = value
             return
+        elif isinstance(declared, (Parameter, _zyx._Module)):
+            self._remove(name)
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        declared = self.__dict__.get(name)
+        object.__delattr__(self, name)
+        if isinstance(declared, (Parameter, _zyx._Module)):
+            self._remove(name)
 
     def add_buffer(self, name, value):
         """Declares a value that no optimizer moves, and that is saved with the module."""

@@ -211,3 +211,39 @@ def test_a_parameter_in_an_expression_is_its_value():
     assert (first == None) is False and (first != None) is True  # noqa: E711
     # It is a key as before: by what it is.
     assert {first: 1, other: 2}[first] == 1 and first in {first} and other not in {first}
+
+
+def test_attributes_are_replaced_and_removed():
+    rng = nn.InitRng(1)
+    model = Classifier(rng)
+    names = [name for name, _ in model.named_parameters()]
+    x, _ = batch()
+    before = model(x).tolist()
+    model.hidden = nn.Linear(4, 8, nn.InitRng(5))
+    model.scale = nn.Parameter(zyx.full(8, 2.0))
+    model.blocks = [nn.Linear(8, 8, rng)]
+    assert [name for name, _ in model.named_parameters()] == [name for name in names if not name.startswith("blocks.1.")]
+    assert dict(model.named_parameters())["hidden.weight"]._is_same(model.hidden.weight)
+    assert dict(model.named_parameters())["scale"]._is_same(model.scale) and model.scale.value.tolist() == [2.0] * 8
+    assert model(x).tolist() != before
+    del model.hidden, model.scale
+    model.blocks = []
+    assert not hasattr(model, "hidden")
+    assert [name for name, _ in model.named_parameters()] == ["out.0.weight", "out.0.bias", "out.2.weight", "out.2.bias"]
+    with pytest.raises(AttributeError):
+        del model.hidden
+    # Of another kind.
+    model.out = nn.Parameter(zyx.ones(2))
+    assert [name for name, _ in model.named_parameters()] == ["out"]
+    model.out = nn.LayerNorm(3)
+    assert [name for name, _ in model.named_parameters()] == ["out.weight", "out.bias"]
+    model.out = None
+    assert model.named_parameters() == [] and model.out is None
+    model.add_buffer("seen", zyx.zeros(1))
+    del model.seen
+    model.add_buffer("seen", zyx.ones(1))
+    assert [name for name, _ in model.named_buffers()] == ["seen"]
+    # What is refused leaves what was there.
+    with pytest.raises(zyx.Error, match="itself"):
+        model.seen = model
+    assert [name for name, _ in model.named_buffers()] == ["seen"]

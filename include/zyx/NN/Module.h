@@ -86,6 +86,12 @@ protected:
     adopt(std::move(name), child, where);
     return child;
   }
+  /// The same, in the place of what has the name, if anything has.
+  Parameter put(std::string name, const Tensor &first, Place where = Place::current());
+  void put(std::string name, const Module &child, Place where = Place::current());
+  /// Forgets the parameter, buffer, generator or child of this name, if there is one. An optimizer that has the
+  /// parameter keeps it.
+  void remove(const std::string &name);
 
 private:
   struct Node;
