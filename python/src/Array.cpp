@@ -18,10 +18,10 @@ using namespace zyx::python;
 //===----------------------------------------------------------------------===//
 
 Tensor zyx::python::tensorOf(nb::handle object, const Place &where) {
-  if (nb::isinstance<Array>(object))
-    return nb::cast<const Array &>(object).value;
-  if (nb::isinstance<Parameter>(object))
-    return nb::cast<const Parameter &>(object).value(where);
+  if (const Array *array = instanceOf<Array>(object))
+    return array->value;
+  if (const Parameter *parameter = instanceOf<Parameter>(object))
+    return parameter->value(where);
   return {};
 }
 

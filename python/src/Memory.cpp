@@ -117,7 +117,7 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
   view->obj = nullptr;
   try {
     forgotten() = {};
-    const Tensor tensor = nb::cast<const Array &>(nb::handle(object)).value;
+    const Tensor tensor = instanceOf<Array>(object)->value;
     const DType dtype = tensor.dtype();
     if (flags & PyBUF_WRITABLE) {
       PyErr_SetString(PyExc_BufferError, "zyx: an array does not change, so its memory is not writable");

@@ -160,8 +160,8 @@ std::array<PyObject *, numDTypes> &dtypeObjects() {
 nb::object zyx::python::toPython(DType dtype) { return nb::borrow(dtypeObjects()[static_cast<size_t>(dtype)]); }
 
 DType zyx::python::toDType(nb::handle object) {
-  if (nb::isinstance<DTypeObject>(object))
-    return nb::cast<const DTypeObject &>(object).dtype;
+  if (const auto *own = instanceOf<DTypeObject>(object))
+    return own->dtype;
   if (nb::isinstance<nb::str>(object)) {
     const auto text = nb::cast<std::string>(object);
     for (const Name &name : names)

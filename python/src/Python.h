@@ -59,6 +59,18 @@ std::optional<Operands> operandsOf(nb::handle a, nb::handle b, const char *funct
 /// Of an array, or a parameter, whose value it is. Else no tensor.
 Tensor tensorOf(nb::handle object, const Place &where);
 
+/// What an object of a class of the extension holds, or none of another object. Throws TypeError where __new__ was
+/// called and __init__ was not: there is no T in its memory.
+template <typename T> const T *instanceOf(nb::handle object) {
+  // Calls look at all of their arguments, so that the class is looked up once.
+  static const PyObject *type = nb::type<T>().ptr();
+  if (reinterpret_cast<const PyObject *>(Py_TYPE(object.ptr())) != type && !nb::isinstance<T>(object))
+    return nullptr;
+  if (!nb::inst_ready(object))
+    throw nb::type_error("zyx: an object has no value: its __init__ was not called");
+  return nb::inst_ptr<T>(object);
+}
+
 inline nb::object wrap(Tensor tensor) { return nb::cast(Array{std::move(tensor)}); }
 std::vector<Tensor> tensorsOf(const std::vector<Array> &arrays);
 std::vector<Array> arraysOf(std::vector<Tensor> tensors);

@@ -20,12 +20,6 @@ struct PythonTape {
   std::unique_ptr<Tape> tape = {};
 };
 
-/// None where it is something else. Calls look at all of their arguments, so that the class is looked up once.
-const Array *arrayOf(nb::handle object) {
-  static const PyObject *type = nb::type<Array>().ptr();
-  return reinterpret_cast<const PyObject *>(Py_TYPE(object.ptr())) == type ? nb::inst_ptr<Array>(object) : nullptr;
-}
-
 /// Arguments of a Function of which some lie in another library's memory, which each call has anew. With the GIL, which
 /// one that runs lets go: another call meanwhile makes its own.
 struct Arguments {
@@ -49,7 +43,7 @@ public:
     std::vector<Tensor> tensors, results;
     tensors.reserve(nb::len(arguments));
     for (nb::handle argument : arguments) {
-      const Array *array = arrayOf(argument);
+      const Array *array = instanceOf<Array>(argument);
       tensors.push_back(array ? array->value : nb::cast<const Array &>(argument).value);
     }
     {
@@ -144,7 +138,7 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   nb::class_<Arguments>(module, "_Arguments").def("__init__", [](Arguments *self, nb::sequence arrays) {
     new (self) Arguments();
     for (nb::handle each : arrays) {
-      const Array *array = arrayOf(each);
+      const Array *array = instanceOf<Array>(each);
       self->all.push_back(array ? array->value : Tensor());
       if (array)
         continue;
@@ -159,7 +153,7 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   module.def("_types", [](nb::sequence arrays) -> nb::object {
     std::string key;
     for (nb::handle object : arrays) {
-      const Array *array = arrayOf(object);
+      const Array *array = instanceOf<Array>(object);
       if (!array)
         return nb::none();
       const TensorType &type = array->value.type();
