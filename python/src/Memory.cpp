@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -181,6 +182,43 @@ const PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void *>(&getBuff
                              {Py_bf_releasebuffer, reinterpret_cast<void *>(&releaseBuffer)},
                              {0, nullptr}};
 
+/// Copies the elements of a buffer to dense memory from one dimension on, and returns its end. As
+/// PyBuffer_ToContiguous() does, which needs the GIL for its memory.
+std::byte *copyRows(const Py_buffer &view, int dim, const std::byte *from, std::byte *to) {
+  if (dim == view.ndim) {
+    std::memcpy(to, from, static_cast<size_t>(view.itemsize));
+    return to + view.itemsize;
+  }
+  const Py_ssize_t stride = view.strides[dim];
+  const Py_ssize_t offset = view.suboffsets ? view.suboffsets[dim] : -1;
+  const bool isRow = dim + 1 == view.ndim && offset < 0;
+  if (isRow && stride == view.itemsize) {
+    const auto size = static_cast<size_t>(view.shape[dim] * view.itemsize);
+    std::memcpy(to, from, size);
+    return to + size;
+  }
+  const auto copyElements = [&]<typename T>(T) {
+    for (Py_ssize_t i = 0; i < view.shape[dim]; ++i, from += stride, to += sizeof(T))
+      std::memcpy(to, from, sizeof(T));
+    return to;
+  };
+  if (isRow && view.itemsize == 2)
+    return copyElements(uint16_t());
+  if (isRow && view.itemsize == 4)
+    return copyElements(uint32_t());
+  if (isRow && view.itemsize == 8)
+    return copyElements(uint64_t());
+  for (Py_ssize_t i = 0; i < view.shape[dim]; ++i, from += stride) {
+    const std::byte *next = from;
+    if (offset >= 0) {
+      std::memcpy(&next, from, sizeof(next));
+      next += offset;
+    }
+    to = copyRows(view, dim + 1, next, to);
+  }
+  return to;
+}
+
 /// A buffer of another object, for as long as this lives; with the GIL.
 struct Taken {
   Py_buffer view = {};
@@ -221,11 +259,12 @@ static Array fromBuffer(nb::object object, nb::object dtype, bool share) {
       throw nb::python_error();
     return {Tensor::borrow({type, std::move(shape)}, bytes, keep(std::move(held)), where)};
   }
+  const Released released;
   if (isDense)
     return {Tensor::fromBytes({type, std::move(shape)}, {begin, static_cast<size_t>(view.len)}, where)};
   std::vector<std::byte> bytes(static_cast<size_t>(view.len));
-  if (PyBuffer_ToContiguous(bytes.data(), &view, view.len, 'C') != 0)
-    throw nb::python_error();
+  if (!bytes.empty())
+    copyRows(view, 0, begin, bytes.data());
   return {Tensor::fromBytes({type, std::move(shape)}, bytes, where)};
 }
 
@@ -251,6 +290,7 @@ static nb::object exported(const Array &self, bool isCopy) {
   auto *host = new HostView(hostViewOf(tensor));
   const nb::capsule owner(host, [](void *kept) noexcept { delete static_cast<HostView *>(kept); });
   if (isCopy && host->isShared) {
+    const Released released;
     auto bytes = std::make_shared<std::vector<std::byte>>(host->bytes.begin(), host->bytes.end());
     *host = {*bytes, bytes, false};
   }
@@ -433,8 +473,11 @@ void zyx::python::bindMemory(nb::module_ &module) {
   module.def(
       "_from_bytes",
       [](nb::bytes bytes, nb::object dtype, Shape shape) {
-        return Array{Tensor::fromBytes({toDType(dtype), std::move(shape)},
-                                       {static_cast<const std::byte *>(bytes.data()), bytes.size()}, here())};
+        const Place where = here();
+        const DType type = toDType(dtype);
+        const std::span<const std::byte> elements(static_cast<const std::byte *>(bytes.data()), bytes.size());
+        const Released released;
+        return Array{Tensor::fromBytes({type, std::move(shape)}, elements, where)};
       },
       nb::arg("bytes"), nb::arg("dtype"), nb::arg("shape"));
   module.def("_export_from_device", &exportedFromDevice, nb::arg("array"), nb::arg("copy"), nb::arg("stream"),
@@ -466,6 +509,14 @@ void zyx::python::bindMemory(nb::module_ &module) {
   // Bytes of elements that the buffer protocol cannot name.
   module.def("_bytes", [](const Array &self) {
     const HostView host = hostViewOf(self.value);
-    return nb::bytes(host.bytes.data(), host.bytes.size());
+    nb::bytes made =
+        nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(host.bytes.size())));
+    if (!made.is_valid())
+      throw nb::python_error();
+    // Nobody else has them yet.
+    std::byte *const begin = reinterpret_cast<std::byte *>(PyBytes_AsString(made.ptr()));
+    const Released released;
+    std::ranges::copy(host.bytes, begin);
+    return made;
   });
 }

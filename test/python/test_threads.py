@@ -2,6 +2,7 @@
 import asyncio
 import gc
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -201,3 +202,39 @@ def test_threads_share_an_optimizer():
     # Each was taken, or said that it was not.
     assert sum(taken) + sum(refused) == 80 and optimizer.steps == sum(taken) > 0
     assert optimizer.learning_rate == 0.01
+
+
+@pytest.mark.parametrize("name", ["dense", "columns", "bytes", "export"])
+def test_other_threads_run_while_elements_are_copied(name):
+    dense = np.ones((4000, 8000), "float32")
+    x = zyx.asarray(dense)
+    copy = {"dense": lambda: zyx.asarray(dense), "columns": lambda: zyx.asarray(dense.T), "bytes": lambda: _zyx._bytes(x),
+            "export": lambda: np.from_dlpack(x, copy=True) if np.lib.NumpyVersion(np.__version__) >= "2.1.0" else _zyx._export(x, True)}[name]
+    ticks, over = [], threading.Event()
+
+    def tick():
+        while not over.wait(0.0005):
+            ticks.append(time.perf_counter())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        most = 0
+        # The machine may be busy.
+        for _ in range(5):
+            began = time.perf_counter()
+            copy()
+            ended = time.perf_counter()
+            most = max(most, sum(began < each < ended for each in list(ticks)))
+    finally:
+        over.set()
+        thread.join()
+    assert most >= 4
+
+
+def test_copies_follow_strides():
+    random = np.random.default_rng(1)
+    for dtype in ("int8", "int16", "float32", "float64"):
+        n = random.integers(0, 100, (3, 4, 5, 6)).astype(dtype)
+        for view in (n.transpose(3, 1, 0, 2), n[::-1, ::2, 1::3], n[..., 0], n[:, None, ::-1], n[2:2].T, n[:, :, :, ::2]):
+            np.testing.assert_array_equal(np.asarray(zyx.asarray(view)), view)
