@@ -10,7 +10,10 @@
 #include "zyx/NN/Gguf.h"
 #include "zyx/Tensor/Files.h"
 
+#include <nanobind/stl/filesystem.h>
+
 #include <atomic>
+#include <filesystem>
 #include <mutex>
 
 using namespace zyx;
@@ -261,13 +264,13 @@ static void bindModule(nb::module_ &module) {
           nb::arg("assign") = false)
       .def(
           "load",
-          [](nn::Module &self, const std::string &path, bool strict, nb::object dtype) {
+          [](nn::Module &self, const std::filesystem::path &path, bool strict, nb::object dtype) {
             const Place where = here();
             const nn::LoadOptions options = loadOptions(strict, dtype, false);
             nn::LoadReport report;
             {
               const Released released;
-              report = self.load(path, options, where);
+              report = self.load(path.string(), options, where);
             }
             return reportOf(report);
           },
@@ -275,10 +278,10 @@ static void bindModule(nb::module_ &module) {
           nb::arg("strict") = true, nb::arg("dtype").none() = nb::none())
       .def(
           "save",
-          [](const nn::Module &self, const std::string &path) {
+          [](const nn::Module &self, const std::filesystem::path &path) {
             const Place where = here();
             const Released released;
-            self.save(path, where);
+            self.save(path.string(), where);
           },
           "To a safetensors file.", nb::arg("path"))
       .def(
@@ -438,23 +441,23 @@ static void bindLayers(nb::module_ &module) {
 static void bindFiles(nb::module_ &module) {
   module.def(
       "load",
-      [](const std::string &path, bool map) {
+      [](const std::filesystem::path &path, bool map) {
         const Place where = here();
         NamedTensors tensors;
         {
           const Released released;
-          tensors = map ? nn::mapTensors(path, where) : nn::loadTensors(path, where);
+          tensors = map ? nn::mapTensors(path.string(), where) : nn::loadTensors(path.string(), where);
         }
         return arraysByName(tensors);
       },
       docOf("load"), nb::arg("path"), nb::kw_only(), nb::arg("map") = false);
   module.def(
       "save",
-      [](const std::string &path, const std::map<std::string, Array> &arrays) {
+      [](const std::filesystem::path &path, const std::map<std::string, Array> &arrays) {
         const Place where = here();
         const NamedTensors tensors = tensorsByName(arrays);
         const Released released;
-        nn::saveTensors(path, tensors, where);
+        nn::saveTensors(path.string(), tensors, where);
       },
       docOf("save"), nb::arg("path"), nb::arg("arrays"));
 }
@@ -462,14 +465,14 @@ static void bindFiles(nb::module_ &module) {
 static void bindGguf(nb::module_ &module) {
   module.def(
       "_load_gguf",
-      [](const std::string &path) {
+      [](const std::filesystem::path &path) {
         const Place where = here();
         std::optional<io::GgufFile> file;
         NamedTensors tensors;
         std::map<std::string, Tensor> stored;
         {
           const Released released;
-          file.emplace(valueOrThrow(io::GgufFile::open(path), where));
+          file.emplace(valueOrThrow(io::GgufFile::open(path.string()), where));
           tensors = nn::mapGguf(*file, where);
           for (const io::GgufFile::Tensor &entry : file->tensors())
             if (entry.blocks())

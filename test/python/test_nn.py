@@ -1,4 +1,6 @@
 """Modules, optimizers and files."""
+import os
+
 import numpy as np
 import pytest
 
@@ -247,3 +249,19 @@ def test_attributes_are_replaced_and_removed():
     with pytest.raises(zyx.Error, match="itself"):
         model.seen = model
     assert [name for name, _ in model.named_buffers()] == ["seen"]
+
+
+def test_paths_of_pathlib(tmp_path):
+    path = tmp_path / "näme.safetensors"
+    zyx.save(path, {"a": zyx.asarray([1, 2])})
+    assert zyx.load(path)["a"].tolist() == zyx.load(os.fsencode(path), map=True)["a"].tolist() == [1, 2]
+    first, other = nn.Linear(2, 3, nn.InitRng(1)), nn.Linear(2, 3, nn.InitRng(2))
+    first.save(tmp_path / "model.safetensors")
+    other.load(tmp_path / "model.safetensors")
+    other.load(tmp_path)
+    assert other.weight.value.tolist() == first.weight.value.tolist()
+    with pytest.raises(zyx.Error, match="none.safetensors"):
+        zyx.load(tmp_path / "none.safetensors")
+    for call in (lambda: zyx.load(3), lambda: zyx.save(None, {}), lambda: first.load("a\0b")):
+        with pytest.raises(TypeError):
+            call()
