@@ -137,6 +137,14 @@ void Module::put(std::string name, const Module &child, Place where) {
   adopt(std::move(name), child, where);
 }
 
+void Module::putPlace(std::string name, const Parameter &parameter, bool isBuffer, Place where) {
+  if (!parameter.isDefined())
+    throw Error(Status::invalidArgument("module: there is no parameter in the place of '" + name + "'"), where);
+  remove(name);
+  node->expectFree(name, where);
+  (isBuffer ? node->buffers : node->parameters).push_back({std::move(name), parameter});
+}
+
 void Module::remove(const std::string &name) {
   for (Parameters *own : {&node->parameters, &node->buffers})
     std::erase_if(*own, [&](const NamedParameter &named) { return named.name == name; });
@@ -161,6 +169,18 @@ std::vector<std::pair<std::string, std::shared_ptr<Generator>>> Module::generato
   std::vector<std::pair<std::string, std::shared_ptr<Generator>>> all;
   node->collectGenerators("", all);
   return all;
+}
+
+std::vector<std::string> Module::names() const {
+  std::vector<std::string> names;
+  for (const Parameters *own : {&node->parameters, &node->buffers})
+    for (const NamedParameter &named : *own)
+      names.push_back(named.name);
+  for (const auto &[name, generator] : node->generators)
+    names.push_back(name);
+  for (const auto &[name, child] : node->children)
+    names.push_back(name);
+  return names;
 }
 
 void Module::train(bool on) { node->train(on); }

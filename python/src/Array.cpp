@@ -492,6 +492,11 @@ void zyx::python::bindArray(nb::module_ &module) {
           },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: object, value: object, /) -> None"))
+      // What it holds does not change.
+      .def("__copy__", [](const Array &self) { return self; })
+      .def(
+          "__deepcopy__", [](const Array &self, nb::handle) { return self; }, nb::arg("memo"),
+          nb::sig("def __deepcopy__(self, memo: object, /) -> Array"))
       .def("_text", [](const Array &self) {
         const Place where = here();
         const Tensor value = self.value;

@@ -10,6 +10,7 @@
 #include "zyx/NN/Gguf.h"
 #include "zyx/Tensor/Files.h"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/filesystem.h>
 
 #include <atomic>
@@ -36,6 +37,11 @@ public:
   static void putModule(nn::Module &module, std::string name, const nn::Module &child, Place where) {
     constexpr auto put = static_cast<void (nn::Module::*)(std::string, const nn::Module &, Place)>(&OpenModule::put);
     (module.*put)(std::move(name), child, where);
+  }
+  static void declarePlace(nn::Module &module, std::string name, const Parameter &place, bool isBuffer, Place where) {
+    constexpr auto put =
+        static_cast<void (nn::Module::*)(std::string, const Parameter &, bool, Place)>(&OpenModule::putPlace);
+    (module.*put)(std::move(name), place, isBuffer, where);
   }
   static void forget(nn::Module &module, const std::string &name) {
     constexpr auto remove = static_cast<void (nn::Module::*)(const std::string &)>(&OpenModule::remove);
@@ -76,6 +82,17 @@ std::vector<std::pair<std::string, Parameter>> pairsOf(const Parameters &paramet
   for (const NamedParameter &each : parameters)
     pairs.emplace_back(each.name, each.parameter);
   return pairs;
+}
+
+/// What a layer was made with, of which copies are made: its values and the numbers behind them are copied besides, so
+/// that any InitRng will do.
+void keepArguments(nb::handle self, std::initializer_list<std::pair<const char *, nb::object>> arguments) {
+  nb::dict kept;
+  for (const auto &[name, value] : arguments)
+    kept[name] = value;
+  // Not as an attribute of the user's class, which may have its own way to set one.
+  if (PyObject_GenericSetAttr(self.ptr(), nb::str("_arguments").ptr(), kept.ptr()) != 0)
+    throw nb::python_error();
 }
 
 /// A layer that is called with one array.
@@ -232,6 +249,37 @@ static void bindModule(nb::module_ &module) {
            })
       .def("_put_module", [](nn::Module &self, std::string name,
                              const nn::Module &child) { OpenModule::putModule(self, std::move(name), child, here()); })
+      .def("_put_place",
+           [](nn::Module &self, std::string name, const Parameter &place, bool isBuffer) {
+             OpenModule::declarePlace(self, std::move(name), place, isBuffer, here());
+           })
+      .def("_names", &nn::Module::names)
+      .def("_generators",
+           [](const nn::Module &self) {
+             std::map<std::string, std::array<uint64_t, 2>> states;
+             for (const auto &[name, generator] : self.generators())
+               states[name] = generator->state();
+             return states;
+           })
+      .def("_restore",
+           [](nn::Module &self, const std::map<std::string, Array> &values,
+              const std::map<std::string, std::array<uint64_t, 2>> &generators) {
+             const Place where = here();
+             const NamedTensors tensors = tensorsByName(values);
+             const Released released;
+             const auto find = [&](const auto &all, const std::string &name) {
+               const auto found = all.find(name);
+               if (found == all.end())
+                 throw Error(Status::invalidArgument("module: its pickle has nothing of the name '" + name + "'"),
+                             where);
+               return found->second;
+             };
+             for (const Parameters &all : {self.parameters(), self.buffers()})
+               for (const NamedParameter &named : all)
+                 named.parameter.reset(find(tensors, named.name), where);
+             for (const auto &[name, generator] : self.generators())
+               generator->restore(find(generators, name));
+           })
       .def("_remove", [](nn::Module &self, const std::string &name) { OpenModule::forget(self, name); })
       .def("_adopt", [](nn::Module &self, std::string name,
                         const nn::Module &child) { OpenModule::adopt(self, std::move(name), child, here()); })
@@ -306,8 +354,12 @@ static void bindLayers(nb::module_ &module) {
   bindLayer<nn::Linear>(module, "_Linear", docOf("Linear"))
       .def(
           "__init__",
-          [](nn::Linear *self, int64_t in, int64_t out, InitRng &rng, bool hasBias) {
-            new (self) nn::Linear(in, out, rng, hasBias, here());
+          [](nb::pointer_and_handle<nn::Linear> self, int64_t in, int64_t out, InitRng &rng, bool hasBias) {
+            new (self.p) nn::Linear(in, out, rng, hasBias, here());
+            keepArguments(self.h, {{"inputs", nb::cast(in)},
+                                   {"outputs", nb::cast(out)},
+                                   {"rng", nb::none()},
+                                   {"bias", nb::cast(hasBias)}});
           },
           nb::arg("inputs"), nb::arg("outputs"), nb::arg("rng"), nb::arg("bias") = true)
       .def_ro("weight", &nn::Linear::weight)
@@ -315,43 +367,55 @@ static void bindLayers(nb::module_ &module) {
   bindLayer<nn::Embedding>(module, "_Embedding", docOf("Embedding"))
       .def(
           "__init__",
-          [](nn::Embedding *self, int64_t rows, int64_t width, InitRng &rng) {
-            new (self) nn::Embedding(rows, width, rng, here());
+          [](nb::pointer_and_handle<nn::Embedding> self, int64_t rows, int64_t width, InitRng &rng) {
+            new (self.p) nn::Embedding(rows, width, rng, here());
+            keepArguments(self.h, {{"rows", nb::cast(rows)}, {"width", nb::cast(width)}, {"rng", nb::none()}});
           },
           nb::arg("rows"), nb::arg("width"), nb::arg("rng"))
       .def_ro("weight", &nn::Embedding::weight);
   bindLayer<nn::Dropout>(module, "_Dropout", docOf("Dropout"))
       .def(
           "__init__",
-          [](nn::Dropout *self, double probability, uint64_t seed) {
-            new (self) nn::Dropout(probability, seed, here());
+          [](nb::pointer_and_handle<nn::Dropout> self, double probability, uint64_t seed) {
+            new (self.p) nn::Dropout(probability, seed, here());
+            keepArguments(self.h, {{"probability", nb::cast(probability)}, {"seed", nb::cast(seed)}});
           },
           nb::arg("probability"), nb::arg("seed"));
   bindLayer<nn::Mlp>(module, "_Mlp", docOf("Mlp"))
       .def(
           "__init__",
-          [](nn::Mlp *self, int64_t width, int64_t hidden, InitRng &rng) {
-            new (self) nn::Mlp(width, hidden, rng, here());
+          [](nb::pointer_and_handle<nn::Mlp> self, int64_t width, int64_t hidden, InitRng &rng) {
+            new (self.p) nn::Mlp(width, hidden, rng, here());
+            keepArguments(self.h, {{"width", nb::cast(width)}, {"hidden", nb::cast(hidden)}, {"rng", nb::none()}});
           },
           nb::arg("width"), nb::arg("hidden"), nb::arg("rng"));
   bindLayer<nn::LayerNorm>(module, "_LayerNorm", docOf("LayerNorm"))
       .def(
           "__init__",
-          [](nn::LayerNorm *self, int64_t width, double epsilon) { new (self) nn::LayerNorm(width, epsilon, here()); },
+          [](nb::pointer_and_handle<nn::LayerNorm> self, int64_t width, double epsilon) {
+            new (self.p) nn::LayerNorm(width, epsilon, here());
+            keepArguments(self.h, {{"width", nb::cast(width)}, {"epsilon", nb::cast(epsilon)}});
+          },
           nb::arg("width"), nb::arg("epsilon") = 1e-5)
       .def_ro("weight", &nn::LayerNorm::weight)
       .def_ro("bias", &nn::LayerNorm::bias);
   bindLayer<nn::RmsNorm>(module, "_RmsNorm", docOf("RmsNorm"))
       .def(
           "__init__",
-          [](nn::RmsNorm *self, int64_t width, double epsilon) { new (self) nn::RmsNorm(width, epsilon, here()); },
+          [](nb::pointer_and_handle<nn::RmsNorm> self, int64_t width, double epsilon) {
+            new (self.p) nn::RmsNorm(width, epsilon, here());
+            keepArguments(self.h, {{"width", nb::cast(width)}, {"epsilon", nb::cast(epsilon)}});
+          },
           nb::arg("width"), nb::arg("epsilon") = 1e-6)
       .def_ro("weight", &nn::RmsNorm::weight);
   bindLayer<nn::GroupNorm>(module, "_GroupNorm", docOf("GroupNorm"))
       .def(
           "__init__",
-          [](nn::GroupNorm *self, int64_t groups, int64_t channels, double epsilon) {
-            new (self) nn::GroupNorm(groups, channels, epsilon, here());
+          [](nb::pointer_and_handle<nn::GroupNorm> self, int64_t groups, int64_t channels, double epsilon) {
+            new (self.p) nn::GroupNorm(groups, channels, epsilon, here());
+            keepArguments(
+                self.h,
+                {{"groups", nb::cast(groups)}, {"channels", nb::cast(channels)}, {"epsilon", nb::cast(epsilon)}});
           },
           nb::arg("groups"), nb::arg("channels"), nb::arg("epsilon") = 1e-5)
       .def_ro("weight", &nn::GroupNorm::weight)
@@ -359,8 +423,11 @@ static void bindLayers(nb::module_ &module) {
   bindLayer<nn::BatchNorm>(module, "_BatchNorm", docOf("BatchNorm"))
       .def(
           "__init__",
-          [](nn::BatchNorm *self, int64_t channels, double epsilon, double momentum) {
-            new (self) nn::BatchNorm(channels, epsilon, momentum, here());
+          [](nb::pointer_and_handle<nn::BatchNorm> self, int64_t channels, double epsilon, double momentum) {
+            new (self.p) nn::BatchNorm(channels, epsilon, momentum, here());
+            keepArguments(
+                self.h,
+                {{"channels", nb::cast(channels)}, {"epsilon", nb::cast(epsilon)}, {"momentum", nb::cast(momentum)}});
           },
           nb::arg("channels"), nb::arg("epsilon") = 1e-5, nb::arg("momentum") = 0.1)
       .def_ro("weight", &nn::BatchNorm::weight)
@@ -370,15 +437,24 @@ static void bindLayers(nb::module_ &module) {
   bindLayer<nn::Convolution>(module, "_Convolution", "Along one to three dimensions: [batch, channels, ...].")
       .def(
           "__init__",
-          [](nn::Convolution *self, int64_t in, int64_t out, std::vector<int64_t> window, InitRng &rng,
-             std::vector<int64_t> stride, std::vector<int64_t> padding, std::vector<int64_t> dilation, int64_t groups,
-             bool hasBias) {
+          [](nb::pointer_and_handle<nn::Convolution> self, int64_t in, int64_t out, std::vector<int64_t> window,
+             InitRng &rng, std::vector<int64_t> stride, std::vector<int64_t> padding, std::vector<int64_t> dilation,
+             int64_t groups, bool hasBias) {
+            keepArguments(self.h, {{"inputs", nb::cast(in)},
+                                   {"outputs", nb::cast(out)},
+                                   {"window", nb::cast(window)},
+                                   {"rng", nb::none()},
+                                   {"stride", nb::cast(stride)},
+                                   {"padding", nb::cast(padding)},
+                                   {"dilation", nb::cast(dilation)},
+                                   {"groups", nb::cast(groups)},
+                                   {"bias", nb::cast(hasBias)}});
             ConvolutionOptions options;
             options.stride = windowOf(std::move(stride));
             options.padding = windowOf(std::move(padding));
             options.dilation = windowOf(std::move(dilation));
             options.groups = groups;
-            new (self) nn::Convolution(in, out, windowOf(std::move(window)), rng, options, hasBias, here());
+            new (self.p) nn::Convolution(in, out, windowOf(std::move(window)), rng, options, hasBias, here());
           },
           nb::arg("inputs"), nb::arg("outputs"), nb::arg("window"), nb::arg("rng"), nb::arg("stride"),
           nb::arg("padding"), nb::arg("dilation"), nb::arg("groups") = 1, nb::arg("bias") = true)
@@ -388,7 +464,10 @@ static void bindLayers(nb::module_ &module) {
     bindLayer<Layer>(module, name, docOf(name + 1))
         .def(
             "__init__",
-            [](Layer *self, int64_t in, int64_t hidden, InitRng &rng) { new (self) Layer(in, hidden, rng, here()); },
+            [](nb::pointer_and_handle<Layer> self, int64_t in, int64_t hidden, InitRng &rng) {
+              new (self.p) Layer(in, hidden, rng, here());
+              keepArguments(self.h, {{"inputs", nb::cast(in)}, {"hidden", nb::cast(hidden)}, {"rng", nb::none()}});
+            },
             nb::arg("inputs"), nb::arg("hidden"), nb::arg("rng"));
   };
   bindRecurrent(static_cast<nn::Rnn *>(nullptr), "_Rnn");
@@ -406,9 +485,16 @@ static void bindLayers(nb::module_ &module) {
   nb::class_<nn::MultiheadAttention, nn::Module>(module, "_MultiheadAttention", docOf("MultiheadAttention"))
       .def(
           "__init__",
-          [attention](nn::MultiheadAttention *self, int64_t width, int64_t heads, InitRng &rng, int64_t kvHeads,
-                      bool causal, bool hasBias, bool rotary) {
-            new (self) nn::MultiheadAttention(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
+          [attention](nb::pointer_and_handle<nn::MultiheadAttention> self, int64_t width, int64_t heads, InitRng &rng,
+                      int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
+            new (self.p) nn::MultiheadAttention(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
+            keepArguments(self.h, {{"width", nb::cast(width)},
+                                   {"heads", nb::cast(heads)},
+                                   {"rng", nb::none()},
+                                   {"kv_heads", nb::cast(kvHeads)},
+                                   {"causal", nb::cast(causal)},
+                                   {"bias", nb::cast(hasBias)},
+                                   {"rotary", nb::cast(rotary)}});
           },
           nb::arg("width"), nb::arg("heads"), nb::arg("rng"), nb::arg("kv_heads") = 0, nb::arg("causal") = false,
           nb::arg("bias") = true, nb::arg("rotary") = false)
@@ -423,9 +509,16 @@ static void bindLayers(nb::module_ &module) {
   nb::class_<nn::TransformerBlock, nn::Module>(module, "_TransformerBlock", docOf("TransformerBlock"))
       .def(
           "__init__",
-          [attention](nn::TransformerBlock *self, int64_t width, int64_t heads, InitRng &rng, int64_t kvHeads,
-                      bool causal, bool hasBias, bool rotary) {
-            new (self) nn::TransformerBlock(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
+          [attention](nb::pointer_and_handle<nn::TransformerBlock> self, int64_t width, int64_t heads, InitRng &rng,
+                      int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
+            new (self.p) nn::TransformerBlock(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
+            keepArguments(self.h, {{"width", nb::cast(width)},
+                                   {"heads", nb::cast(heads)},
+                                   {"rng", nb::none()},
+                                   {"kv_heads", nb::cast(kvHeads)},
+                                   {"causal", nb::cast(causal)},
+                                   {"bias", nb::cast(hasBias)},
+                                   {"rotary", nb::cast(rotary)}});
           },
           nb::arg("width"), nb::arg("heads"), nb::arg("rng"), nb::arg("kv_heads") = 0, nb::arg("causal") = false,
           nb::arg("bias") = true, nb::arg("rotary") = false)

@@ -1,5 +1,7 @@
 """Modules, optimizers and files."""
+import copy
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -265,3 +267,112 @@ def test_paths_of_pathlib(tmp_path):
     for call in (lambda: zyx.load(3), lambda: zyx.save(None, {}), lambda: first.load("a\0b")):
         with pytest.raises(TypeError):
             call()
+
+
+class Tied(nn.Module):
+    """What a copy has to keep: a child under two names, a parameter in a list, a buffer, modes, and attributes of Python."""
+
+    def __init__(self, rng):
+        super().__init__()
+        self.first = nn.Linear(4, 4, rng, bias=False)
+        self.again = self.first
+        self.drop = nn.Dropout(0.5, 3)
+        self.layers = [nn.LayerNorm(4, 1e-3), nn.Mlp(4, 8, rng)]
+        self.tail = nn.Sequential(nn.Linear(4, 4, rng), nn.relu, nn.BatchNorm(4, momentum=0.5))
+        self.scale = nn.Parameter(zyx.full(4, 2.0))
+        self.add_buffer("seen", zyx.zeros(4))
+        self.listed, self.sizes = [self.scale], {"width": 4}
+
+    def __call__(self, x):
+        x = self.again(self.first(x) * self.scale)
+        for layer in self.layers:
+            x = layer(x)
+        return self.drop(self.tail(x) + self.seen)
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_modules_are_copied_and_pickled(how):
+    model = Tied(nn.InitRng(1))
+    model.seen = zyx.ones(4)
+    model.layers.eval()
+    x = zyx.asarray(np.random.default_rng(1).normal(size=(3, 4)).astype("float32"))
+    model(x).tolist()
+    other = how(model)
+    assert type(other) is Tied and other.sizes == {"width": 4} and other.sizes is not model.sizes
+    assert [name for name, _ in other.named_parameters()] == [name for name, _ in model.named_parameters()]
+    assert [name for name, _ in other.named_buffers()] == [name for name, _ in model.named_buffers()]
+    assert {name: value.tolist() for name, value in other.state().items()} == {
+        name: value.tolist() for name, value in model.state().items()}
+    assert other.is_training and not other.layers.is_training and not other.layers[0].is_training
+    # Ties are those of the copy.
+    assert other.first is other.again and other.first is not model.first
+    assert other.listed[0] is other.scale and not other.scale._is_same(model.scale)
+    # As the generator of a Dropout, each goes on by itself, from where it was.
+    assert other(x).tolist() == model(x).tolist()
+    before = model.state()["first.weight"].tolist()
+    optimizer = optim.Optimizer(other, optim.sgd(0.1))
+    optimizer.minimize(zyx.sum(other(x)))
+    assert other.first.weight.value.tolist() != before == model.first.weight.value.tolist()
+    # In half precision, too.
+    model.to(zyx.bfloat16)
+    assert how(model).first.weight.dtype is zyx.bfloat16
+
+
+def test_layers_are_copied_and_pickled():
+    rng = nn.InitRng(1)
+    layers = [(nn.Linear(4, 3, rng), (2, 4)), (nn.Embedding(5, 3, rng), (2,)), (nn.LayerNorm(4, 0.1), (2, 4)),
+              (nn.RmsNorm(4, 0.1), (2, 4)), (nn.GroupNorm(2, 4, 0.1), (2, 4, 3)), (nn.BatchNorm(4, 0.1), (2, 4)),
+              (nn.Convolution(4, 6, (3, 1), rng, stride=2, padding=(1, 0), groups=2, bias=False), (2, 4, 6, 5)),
+              (nn.Rnn(4, 3, rng), (2, 5, 4)), (nn.Gru(4, 3, rng), (2, 5, 4)), (nn.Lstm(4, 3, rng), (2, 5, 4)),
+              (nn.Mlp(4, 8, rng), (2, 4)), (nn.MultiheadAttention(4, 2, rng, kv_heads=1, causal=True, rotary=True), (2, 5, 4)),
+              (nn.TransformerBlock(4, 2, rng, bias=False), (2, 5, 4))]
+    random = np.random.default_rng(1)
+    for layer, shape in layers:
+        x = random.normal(size=shape).astype("float32") if not isinstance(layer, nn.Embedding) else random.integers(0, 5, shape)
+        layer.note = {"a": [1]}
+        layer.eval()
+        for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+            assert type(other) is type(layer) and other.note == {"a": [1]} and other.note is not layer.note
+            assert not other.is_training
+            assert other(zyx.asarray(x)).tolist() == layer(zyx.asarray(x)).tolist(), type(layer)
+            assert not any(a._is_same(b) for (_, a), (_, b) in zip(other.named_parameters(), layer.named_parameters()))
+
+    class Wide(nn.Linear):
+        def __init__(self, rng):
+            super().__init__(2, 3, rng)
+            self.factor = 2.0
+
+        def __call__(self, x):
+            return super().__call__(x) * self.factor
+
+    wide = Wide(rng)
+    other = copy.deepcopy(wide)
+    assert type(other) is Wide and other(zyx.ones((1, 2))).tolist() == wide(zyx.ones((1, 2))).tolist()
+
+
+def test_parameters_are_copied_and_pickled():
+    place = nn.Parameter(zyx.asarray([1.0, 2.0]))
+    for other in (copy.deepcopy(place), pickle.loads(pickle.dumps(place))):
+        assert other.value.tolist() == [1.0, 2.0] and not other._is_same(place)
+    with zyx.device_scope("reference"):
+        place = nn.Parameter(zyx.asarray([1.0, 2.0]))
+    assert copy.deepcopy(place).device == copy.deepcopy(place.value).device == "reference"
+    # A copy of an array is a handle of its own.
+    x = zyx.asarray([1.0, 2.0]) + 1
+    y = copy.deepcopy(x)
+    assert not y.is_computed
+    y[0] = 5.0
+    assert x.tolist() == [2.0, 3.0] and y.tolist() == [5.0, 3.0]
+
+
+def test_what_is_not_copied_says_so():
+    model = Classifier(nn.InitRng(1))
+    with pytest.raises(TypeError, match="copy.deepcopy"):
+        copy.copy(model)
+    with pytest.raises(ValueError, match="is of format 2"):
+        nn._remade(2, nn.LayerNorm, nn.LayerNorm, {})
+    with pytest.raises(zyx.Error, match="its pickle has nothing of the name 'bias'"):
+        nn.LayerNorm(2)._restore({"weight": zyx.ones(2)}, {})
+    for other in (optim.Optimizer(model, optim.sgd()), nn.InitRng(1)):
+        with pytest.raises(TypeError, match="pickle"):
+            copy.deepcopy(other)
