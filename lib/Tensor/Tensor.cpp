@@ -40,6 +40,10 @@ Error Error::ofCaller(std::string_view caller, std::source_location where) const
 Context::Context(ContextOptions options, std::source_location where)
     : state(valueOrThrow(State::create(std::move(options)), where)) {}
 const ContextOptions &Context::options() const { return state->options; }
+std::string Context::device(std::source_location where) const {
+  throwIfError(state->checkProcess(), where);
+  return state->currentDeviceName();
+}
 const Config &Context::config() const { return state->config; }
 ContextCounters Context::counters() const { return state->counters(); }
 void Context::sync(std::source_location where) const { throwIfError(state->sync(), where); }

@@ -375,7 +375,13 @@ static void bindContext(nb::module_ &module) {
         return all;
       },
       docOf("counters"));
-  module.def("default_device", [] { return Tensor::zeros({}, DType::F32, here()).device(); }, docOf("default_device"));
+  module.def(
+      "default_device",
+      [] {
+        const Place where = here();
+        return Context::current(where).device(where);
+      },
+      docOf("default_device"));
 }
 
 NB_MODULE(_zyx, module) {

@@ -33,9 +33,17 @@ def test_scopes_of_generators_end_in_any_order():
     first, second = scoped("reference"), scoped("c")
     next(first), next(second)
     first.close()
-    assert zyx.zeros(1).device == "c"
+    assert zyx.asarray([0.0]).device == "c"
     second.close()
-    assert zyx.zeros(1).device == before
+    assert zyx.asarray([0.0]).device == before
+
+
+def test_the_default_device_is_none_of_a_value():
+    # Zeros that are there already.
+    x = zyx.zeros(())
+    assert x.item() == 0.0
+    with zyx.device_scope("reference"):
+        assert zyx.default_device() == "reference"
 
 
 def test_scopes_of_tasks_end_in_any_order():

@@ -110,6 +110,9 @@ public:
   explicit Context(ContextOptions options = {}, std::source_location where = std::source_location::current());
 
   const ContextOptions &options() const;
+  /// On which new tensors of this thread lie: that of the DeviceScope of this context that began last, else the
+  /// context's own.
+  std::string device(std::source_location where = std::source_location::current()) const;
   /// What applies: the user's configuration, with these options.
   const Config &config() const;
   ContextCounters counters() const;

@@ -92,7 +92,10 @@ TEST_P(DevicesTest, ConstantsAreWhereTheyAreNeeded) {
   // The same constants elsewhere: a value that is here does not bind what others make of it.
   EXPECT_THAT(floats(Tensor::ones({2}) + x), ElementsAre(2, 3));
   EXPECT_THAT(floats(Tensor::ones({2}).to(there) + x), ElementsAre(2, 3));
+  const Context context = Context::current();
+  EXPECT_EQ(context.device(), here);
   const DeviceScope scope(there);
+  EXPECT_EQ(context.device(), there);
   EXPECT_EQ(Tensor::zeros({2}).device(), there);
   const Tensor made = Tensor::from({5.f, 6.f});
   EXPECT_EQ(made.device(), there);
