@@ -45,6 +45,27 @@ struct Module::Node {
     collect(&Node::buffers, "", all);
     return all;
   }
+  /// Whether that one is this or below it.
+  bool reaches(const Node *wanted) const {
+    std::set<const Node *> seen;
+    std::vector<const Node *> left = {this};
+    while (!left.empty()) {
+      const Node *const node = left.back();
+      left.pop_back();
+      if (node == wanted)
+        return true;
+      if (seen.insert(node).second)
+        for (const auto &[name, child] : node->children)
+          left.push_back(child.get());
+    }
+    return false;
+  }
+  void expectAbove(const Node &child, const std::string &name, const Place &where) const {
+    if (child.reaches(this))
+      throw Error(Status::invalidArgument("module: the child '" + name +
+                                          "' is the module itself or has it below, so that names would have no end"),
+                  where);
+  }
   void train(bool on) {
     training = on;
     for (const auto &[name, child] : children)
@@ -91,7 +112,45 @@ std::shared_ptr<Generator> Module::addGenerator(std::string name, uint64_t seed,
 
 void Module::adopt(std::string name, const Module &child, const Place &where) {
   node->expectFree(name, where);
+  node->expectAbove(*child.node, name, where);
   node->children.emplace_back(std::move(name), child.node);
+}
+
+Parameter Module::put(std::string name, const Tensor &first, Place where) {
+  const Parameter made(first, where);
+  const auto own = std::ranges::find(node->parameters, name, &NamedParameter::name);
+  if (own != node->parameters.end())
+    return own->parameter = made;
+  remove(name);
+  node->expectFree(name, where);
+  return node->parameters.emplace_back(NamedParameter{std::move(name), made}).parameter;
+}
+
+void Module::put(std::string name, const Module &child, Place where) {
+  node->expectAbove(*child.node, name, where);
+  const auto own = std::ranges::find(node->children, name, &decltype(node->children)::value_type::first);
+  if (own != node->children.end()) {
+    own->second = child.node;
+    return;
+  }
+  remove(name);
+  adopt(std::move(name), child, where);
+}
+
+void Module::putPlace(std::string name, const Parameter &parameter, bool isBuffer, Place where) {
+  if (!parameter.isDefined())
+    throw Error(Status::invalidArgument("module: there is no parameter in the place of '" + name + "'"), where);
+  remove(name);
+  node->expectFree(name, where);
+  (isBuffer ? node->buffers : node->parameters).push_back({std::move(name), parameter});
+}
+
+void Module::remove(const std::string &name) {
+  for (Parameters *own : {&node->parameters, &node->buffers})
+    std::erase_if(*own, [&](const NamedParameter &named) { return named.name == name; });
+  const auto isIt = [&](const auto &named) { return named.first == name; };
+  std::erase_if(node->generators, isIt);
+  std::erase_if(node->children, isIt);
 }
 
 Parameters Module::parameters() const {
@@ -110,6 +169,18 @@ std::vector<std::pair<std::string, std::shared_ptr<Generator>>> Module::generato
   std::vector<std::pair<std::string, std::shared_ptr<Generator>>> all;
   node->collectGenerators("", all);
   return all;
+}
+
+std::vector<std::string> Module::names() const {
+  std::vector<std::string> names;
+  for (const Parameters *own : {&node->parameters, &node->buffers})
+    for (const NamedParameter &named : *own)
+      names.push_back(named.name);
+  for (const auto &[name, generator] : node->generators)
+    names.push_back(name);
+  for (const auto &[name, child] : node->children)
+    names.push_back(name);
+  return names;
 }
 
 void Module::train(bool on) { node->train(on); }

@@ -86,9 +86,36 @@ Result<std::shared_ptr<State>> State::create(ContextOptions options) {
   return state;
 }
 
-DeviceScope *&State::deviceScope() {
-  thread_local DeviceScope *innermost = nullptr;
-  return innermost;
+const std::shared_ptr<DeviceScopes> &DeviceScopes::ofThisThread() {
+  thread_local const auto scopes = std::make_shared<DeviceScopes>();
+  return scopes;
+}
+
+uint64_t DeviceScopes::begin(std::shared_ptr<State> state, uint16_t device) {
+  const std::lock_guard lock(mutex);
+  entries.push_back({++latest, std::move(state), device});
+  count = entries.size();
+  return latest;
+}
+
+void DeviceScopes::end(uint64_t number) {
+  // The last owner of a context ends it, which must not happen under this lock.
+  std::shared_ptr<State> state;
+  const std::lock_guard lock(mutex);
+  const auto entry = std::ranges::find(entries, number, &Entry::number);
+  state = std::move(entry->state);
+  entries.erase(entry);
+  count = entries.size();
+}
+
+std::optional<uint16_t> DeviceScopes::deviceOf(const State &state) const {
+  if (count == 0)
+    return std::nullopt;
+  const std::lock_guard lock(mutex);
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry)
+    if (entry->state.get() == &state)
+      return entry->device;
+  return std::nullopt;
 }
 
 std::shared_ptr<State> &State::ofScope() {
@@ -186,12 +213,7 @@ Result<uint16_t> State::openDeviceLocked(const std::string &given) {
   return static_cast<uint16_t>(homes.size() - 1);
 }
 
-uint16_t State::currentDevice() const {
-  for (const DeviceScope *scope = deviceScope(); scope; scope = scope->outer)
-    if (scope->state.get() == this)
-      return scope->device;
-  return 0;
-}
+uint16_t State::currentDevice() const { return DeviceScopes::ofThisThread()->deviceOf(*this).value_or(0); }
 
 std::string State::currentDeviceName() {
   std::lock_guard lock(mutex);

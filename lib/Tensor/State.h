@@ -86,6 +86,32 @@ private:
   std::recursive_mutex mutex;
 };
 
+/// The device scopes of a thread that have begun and not ended. Each is an entry of its own, because coroutines of a
+/// thread end theirs in any order, and a garbage collector in any thread.
+class DeviceScopes {
+public:
+  static const std::shared_ptr<DeviceScopes> &ofThisThread();
+
+  /// Returns the entry's number.
+  uint64_t begin(std::shared_ptr<State> state, uint16_t device);
+  void end(uint64_t number);
+  /// By the latest entry of this context, or none.
+  std::optional<uint16_t> deviceOf(const State &state) const;
+
+private:
+  struct Entry {
+    uint64_t number;
+    std::shared_ptr<State> state;
+    /// The device's number there.
+    uint16_t device;
+  };
+  mutable std::mutex mutex;
+  uint64_t latest = 0;
+  std::vector<Entry> entries;
+  /// Of entries. Most threads have none, and each op asks.
+  std::atomic<size_t> count = 0;
+};
+
 /// One per context; shared by its handles, so that it lives as long as any tensor.
 class State : public std::enable_shared_from_this<State> {
 public:
@@ -95,8 +121,6 @@ public:
   static std::shared_ptr<State> current(const Place &where);
   /// That of the innermost ContextScope of this thread, or none.
   static std::shared_ptr<State> &ofScope();
-  /// The innermost one of this thread.
-  static DeviceScope *&deviceScope();
   static std::shared_ptr<State> of(const Context &context) { return context.state; }
 
   const ContextOptions options;

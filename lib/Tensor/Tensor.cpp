@@ -40,6 +40,10 @@ Error Error::ofCaller(std::string_view caller, std::source_location where) const
 Context::Context(ContextOptions options, std::source_location where)
     : state(valueOrThrow(State::create(std::move(options)), where)) {}
 const ContextOptions &Context::options() const { return state->options; }
+std::string Context::device(std::source_location where) const {
+  throwIfError(state->checkProcess(), where);
+  return state->currentDeviceName();
+}
 const Config &Context::config() const { return state->config; }
 ContextCounters Context::counters() const { return state->counters(); }
 void Context::sync(std::source_location where) const { throwIfError(state->sync(), where); }
@@ -49,9 +53,12 @@ ContextScope::ContextScope(Context context) : before(State::ofScope()) { State::
 ContextScope::~ContextScope() { State::ofScope() = std::move(before); }
 
 DeviceScope::DeviceScope(const std::string &name, Context context, std::source_location where)
-    : state(std::move(context.state)), device(valueOrThrow(state->openDevice(name), where)),
-      outer(std::exchange(State::deviceScope(), this)) {}
-DeviceScope::~DeviceScope() { State::deviceScope() = outer; }
+    : scopes(DeviceScopes::ofThisThread()) {
+  const uint16_t device = valueOrThrow(context.state->openDevice(name), where);
+  number = scopes->begin(std::move(context.state), device);
+}
+DeviceScope::~DeviceScope() { scopes->end(number); }
+bool DeviceScope::isOfThisThread() const { return scopes == DeviceScopes::ofThisThread(); }
 
 Tape::Tape(Context context) : state(std::move(context.state)) { state->beginTape(); }
 Tape::~Tape() { state->endTape(); }

@@ -18,10 +18,10 @@ using namespace zyx::python;
 //===----------------------------------------------------------------------===//
 
 Tensor zyx::python::tensorOf(nb::handle object, const Place &where) {
-  if (nb::isinstance<Array>(object))
-    return nb::cast<const Array &>(object).value;
-  if (nb::isinstance<Parameter>(object))
-    return nb::cast<const Parameter &>(object).value(where);
+  if (const Array *array = instanceOf<Array>(object))
+    return array->value;
+  if (const Parameter *parameter = instanceOf<Parameter>(object))
+    return parameter->value(where);
   return {};
 }
 
@@ -234,7 +234,7 @@ static void bindOperators(nb::module_ &module, nb::class_<Array> &array) {
 // Single elements
 //===----------------------------------------------------------------------===//
 
-static nb::object itemOf(const Tensor &x) {
+static nb::object itemOf(Tensor x) {
   const Place where = here();
   if (x.numel() != 1)
     throw nb::value_error(("item: an array of shape " + toString(x.shape()) + " has not one element").c_str());
@@ -492,10 +492,16 @@ void zyx::python::bindArray(nb::module_ &module) {
           },
           nb::arg("key").none(), nb::arg("value").none(),
           nb::sig("def __setitem__(self, key: object, value: object, /) -> None"))
+      // What it holds does not change.
+      .def("__copy__", [](const Array &self) { return self; })
+      .def(
+          "__deepcopy__", [](const Array &self, nb::handle) { return self; }, nb::arg("memo"),
+          nb::sig("def __deepcopy__(self, memo: object, /) -> Array"))
       .def("_text", [](const Array &self) {
         const Place where = here();
+        const Tensor value = self.value;
         const Released released;
-        return toString(self.value, {}, where);
+        return toString(value, {}, where);
       });
   bindOperators(module, array);
   // Comparisons give arrays, so that arrays are no keys.

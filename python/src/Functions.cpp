@@ -192,18 +192,21 @@ static void bindSelection(nb::module_ &module) {
   // The sizes of these results are data, which is read now.
   module.def("_nonzero", [](const Array &x) {
     const Place where = here();
+    const Tensor value = x.value;
     const Released released;
-    return Array{x.value.nonzero(where).trim(where)};
+    return Array{value.nonzero(where).trim(where)};
   });
   module.def("_masked_select", [](const Array &x, const Array &mask) {
     const Place where = here();
+    const Tensor value = x.value, chosen = mask.value;
     const Released released;
-    return Array{zyx::maskedSelect(x.value, mask.value, where).trim(where)};
+    return Array{zyx::maskedSelect(value, chosen, where).trim(where)};
   });
   module.def("_unique", [](const Array &x) {
     const Place where = here();
+    const Tensor value = x.value;
     const Released released;
-    const Unique found = x.value.unique(where);
+    const Unique found = value.unique(where);
     const Tensor values = found.values.trim(where);
     return std::vector<Array>{{values}, {found.inverse}, {zyx::narrow(found.counts, 0, 0, values.shape()[0], where)}};
   });
@@ -364,8 +367,9 @@ void zyx::python::bindFunctions(nb::module_ &module) {
              [](const Array &x, nb::object dtype) { return Array{x.value.bitcast(toDType(dtype), here())}; });
   module.def("_to_device", [](const Array &x, const std::string &device) {
     const Place where = here();
+    const Tensor value = x.value;
     const Released released;
-    return Array{x.value.to(device, where)};
+    return Array{value.to(device, where)};
   });
   // Of integers as C++ has them: towards zero, and with the sign of the dividend.
   module.def("_quotient", [](const Array &a, const Array &b) {
@@ -387,8 +391,9 @@ void zyx::python::bindFunctions(nb::module_ &module) {
   });
   module.def("_all_close", [](const Array &a, const Array &b, double relative, double absolute, bool equalNan) {
     const Place where = here();
+    const Tensor x = a.value, y = b.value;
     const Released released;
-    return allClose(a.value, b.value, {relative, absolute, equalNan}, where);
+    return allClose(x, y, {relative, absolute, equalNan}, where);
   });
   bindReductions(module);
   bindMovement(module);

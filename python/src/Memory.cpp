@@ -13,8 +13,11 @@
 
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
+#include <utility>
 
 using namespace zyx;
 using namespace zyx::python;
@@ -84,19 +87,50 @@ struct View {
   std::vector<Py_ssize_t> shape, strides;
 };
 
-HostView hostViewOf(const Tensor &tensor) {
+HostView hostViewOf(Tensor tensor) {
   const Place where = here();
   const Released released;
   return hostView(tensor, where);
 }
 
+/// What a handler of a signal raised while a buffer was asked for, and of which array. NumPy forgets any exception of
+/// that, and calls __array__ of the array instead, which then raises this one.
+struct Forgotten {
+  const PyObject *array = nullptr;
+  nb::object exception = {};
+};
+Forgotten &forgotten() {
+  // Its exception outlives the interpreter's end.
+  static auto *one = new Forgotten;
+  return *one;
+}
+
+/// Of the exception that is set.
+void remember(const PyObject *array) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  forgotten() = {array, nb::borrow(value)};
+  PyErr_Restore(type, value, traceback);
+}
+
 int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
   view->obj = nullptr;
   try {
-    const Array &array = nb::cast<const Array &>(nb::handle(object));
-    const DType dtype = array.value.dtype();
+    forgotten() = {};
+    const Tensor tensor = instanceOf<Array>(object)->value;
+    const DType dtype = tensor.dtype();
     if (flags & PyBUF_WRITABLE) {
       PyErr_SetString(PyExc_BufferError, "zyx: an array does not change, so its memory is not writable");
+      return -1;
+    }
+    const auto asks = [flags](int what) { return (flags & what) == what; };
+    const Shape &shape = tensor.shape();
+    // Whose rows and columns are the same memory: of at most one extent, or without elements.
+    const bool isColumnMajor =
+        std::ranges::count_if(shape, [](int64_t extent) { return extent != 1; }) <= 1 || tensor.numel() == 0;
+    if (asks(PyBUF_F_CONTIGUOUS) && !isColumnMajor) {
+      PyErr_SetString(PyExc_BufferError, "zyx: an array is row-major, and is not given in Fortran order");
       return -1;
     }
     if (*formatOf(dtype) == '\0') {
@@ -105,8 +139,7 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
                    toPython(dtype).ptr());
       return -1;
     }
-    auto made = std::make_unique<View>(View{hostViewOf(array.value), {}, {}});
-    const Shape &shape = array.value.shape();
+    auto made = std::make_unique<View>(View{hostViewOf(tensor), {}, {}});
     made->shape.assign(shape.begin(), shape.end());
     made->strides.resize(shape.size());
     Py_ssize_t stride = byteSize(dtype);
@@ -119,23 +152,25 @@ int getBuffer(PyObject *object, Py_buffer *view, int flags) noexcept {
     view->len = static_cast<Py_ssize_t>(made->host.bytes.size());
     view->itemsize = byteSize(dtype);
     view->readonly = 1;
-    view->ndim = static_cast<int>(shape.size());
+    // Without extents they are bytes in one row.
+    view->ndim = asks(PyBUF_ND) ? static_cast<int>(shape.size()) : 1;
     view->format = flags & PyBUF_FORMAT ? const_cast<char *>(formatOf(dtype)) : nullptr;
-    view->shape = made->shape.data();
-    view->strides = made->strides.data();
+    view->shape = asks(PyBUF_ND) ? made->shape.data() : nullptr;
+    view->strides = asks(PyBUF_STRIDES) ? made->strides.data() : nullptr;
     view->suboffsets = nullptr;
     view->internal = made.release();
     Py_INCREF(object);
     view->obj = object;
     return 0;
-  } catch (const nb::python_error &) {
-    PyErr_SetString(PyExc_BufferError, "zyx: the array was not computed");
+  } catch (nb::python_error &error) {
+    error.restore();
+    return -1;
+  } catch (const Error &error) {
+    // That of reading by any other way.
+    if (setException(error))
+      remember(object);
     return -1;
   } catch (const std::exception &error) {
-    // Whoever is interrupted learns that, and not that he has no buffer.
-    const auto *own = dynamic_cast<const Error *>(&error);
-    if (own && tellInterruption(own->code()))
-      return -1;
     PyErr_SetString(PyExc_BufferError, error.what());
     return -1;
   }
@@ -146,6 +181,43 @@ void releaseBuffer(PyObject *, Py_buffer *view) noexcept { delete static_cast<Vi
 const PyType_Slot slots[] = {{Py_bf_getbuffer, reinterpret_cast<void *>(&getBuffer)},
                              {Py_bf_releasebuffer, reinterpret_cast<void *>(&releaseBuffer)},
                              {0, nullptr}};
+
+/// Copies the elements of a buffer to dense memory from one dimension on, and returns its end. As
+/// PyBuffer_ToContiguous() does, which needs the GIL for its memory.
+std::byte *copyRows(const Py_buffer &view, int dim, const std::byte *from, std::byte *to) {
+  if (dim == view.ndim) {
+    std::memcpy(to, from, static_cast<size_t>(view.itemsize));
+    return to + view.itemsize;
+  }
+  const Py_ssize_t stride = view.strides[dim];
+  const Py_ssize_t offset = view.suboffsets ? view.suboffsets[dim] : -1;
+  const bool isRow = dim + 1 == view.ndim && offset < 0;
+  if (isRow && stride == view.itemsize) {
+    const auto size = static_cast<size_t>(view.shape[dim] * view.itemsize);
+    std::memcpy(to, from, size);
+    return to + size;
+  }
+  const auto copyElements = [&]<typename T>(T) {
+    for (Py_ssize_t i = 0; i < view.shape[dim]; ++i, from += stride, to += sizeof(T))
+      std::memcpy(to, from, sizeof(T));
+    return to;
+  };
+  if (isRow && view.itemsize == 2)
+    return copyElements(uint16_t());
+  if (isRow && view.itemsize == 4)
+    return copyElements(uint32_t());
+  if (isRow && view.itemsize == 8)
+    return copyElements(uint64_t());
+  for (Py_ssize_t i = 0; i < view.shape[dim]; ++i, from += stride) {
+    const std::byte *next = from;
+    if (offset >= 0) {
+      std::memcpy(&next, from, sizeof(next));
+      next += offset;
+    }
+    to = copyRows(view, dim + 1, next, to);
+  }
+  return to;
+}
 
 /// A buffer of another object, for as long as this lives; with the GIL.
 struct Taken {
@@ -187,11 +259,12 @@ static Array fromBuffer(nb::object object, nb::object dtype, bool share) {
       throw nb::python_error();
     return {Tensor::borrow({type, std::move(shape)}, bytes, keep(std::move(held)), where)};
   }
+  const Released released;
   if (isDense)
     return {Tensor::fromBytes({type, std::move(shape)}, {begin, static_cast<size_t>(view.len)}, where)};
   std::vector<std::byte> bytes(static_cast<size_t>(view.len));
-  if (PyBuffer_ToContiguous(bytes.data(), &view, view.len, 'C') != 0)
-    throw nb::python_error();
+  if (!bytes.empty())
+    copyRows(view, 0, begin, bytes.data());
   return {Tensor::fromBytes({type, std::move(shape)}, bytes, where)};
 }
 
@@ -213,21 +286,23 @@ static DType dtypeOfElement(nb::dlpack::dtype element) {
 
 /// An object that has the method __dlpack__, over the elements where they are, or over a copy.
 static nb::object exported(const Array &self, bool isCopy) {
-  auto *host = new HostView(hostViewOf(self.value));
+  const Tensor tensor = self.value;
+  auto *host = new HostView(hostViewOf(tensor));
   const nb::capsule owner(host, [](void *kept) noexcept { delete static_cast<HostView *>(kept); });
   if (isCopy && host->isShared) {
+    const Released released;
     auto bytes = std::make_shared<std::vector<std::byte>>(host->bytes.begin(), host->bytes.end());
     *host = {*bytes, bytes, false};
   }
-  const Shape &shape = self.value.shape();
+  const Shape &shape = tensor.shape();
   const std::vector<size_t> extents(shape.begin(), shape.end());
   static std::byte nothing;
   void *const begin = host->bytes.empty() ? &nothing : const_cast<std::byte *>(host->bytes.data());
   if (isCopy)
-    return nb::cast(nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr,
-                                               elementOf(self.value.dtype())));
+    return nb::cast(
+        nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr, elementOf(tensor.dtype())));
   return nb::cast(nb::ndarray<nb::array_api, nb::ro>(begin, extents.size(), extents.data(), owner, nullptr,
-                                                     elementOf(self.value.dtype())));
+                                                     elementOf(tensor.dtype())));
 }
 
 /// Has what comes later on one stream of a device wait for what another one has now; the host waits for nothing.
@@ -263,14 +338,15 @@ struct Lent {
 /// does, so that any stream may read them. `lives` says that the stream does so for ever, as CUDA's default streams do.
 static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t stream, bool lives) {
   const Place where = here();
+  const Tensor tensor = self.value;
   auto lent = std::make_unique<Lent>();
   constexpr int64_t legacyStream = 1, threadStream = 2;
-  const bool isCuda = dlpackPlaceOf(self.value).kind == nb::device::cuda::value;
+  const bool isCuda = dlpackPlaceOf(tensor).kind == nb::device::cuda::value;
   void *const consumer = reinterpret_cast<void *>(stream);
   {
     const Released released;
-    lent->view = isCuda && stream >= legacyStream && !isCopy ? deviceViewOn(self.value, consumer, where)
-                                                             : deviceView(self.value, where);
+    lent->view =
+        isCuda && stream >= legacyStream && !isCopy ? deviceViewOn(tensor, consumer, where) : deviceView(tensor, where);
     if (isCopy) {
       const std::shared_ptr<runtime::Buffer> from = lent->view.buffer;
       std::shared_ptr<runtime::Buffer> copy =
@@ -287,9 +363,9 @@ static nb::object exportedFromDevice(const Array &self, bool isCopy, int64_t str
   void *const begin = lent->view.buffer->size() ? reinterpret_cast<void *>(lent->view.buffer->handle()) : nullptr;
   const nb::capsule owner(lent.get(), [](void *kept) noexcept { delete static_cast<Lent *>(kept); });
   lent.release();
-  const Shape &shape = self.value.shape();
+  const Shape &shape = tensor.shape();
   const std::vector<size_t> extents(shape.begin(), shape.end());
-  const nb::dlpack::dtype element = elementOf(self.value.dtype());
+  const nb::dlpack::dtype element = elementOf(tensor.dtype());
   if (isCopy)
     return nb::cast(nb::ndarray<nb::array_api>(begin, extents.size(), extents.data(), owner, nullptr, element,
                                                place.kind, place.number));
@@ -316,14 +392,15 @@ static Array borrowed(nb::handle dtype, Shape shape, uint64_t address, nb::objec
 static nb::object lent(const Array &self, std::optional<int64_t> stream) {
   // The line that calls is none of the user's.
   const Place where;
-  const Shape &shape = self.value.shape();
+  const Tensor tensor = self.value;
+  const Shape &shape = tensor.shape();
   const std::vector<size_t> extents(shape.begin(), shape.end());
-  const nb::dlpack::dtype element = elementOf(self.value.dtype());
+  const nb::dlpack::dtype element = elementOf(tensor.dtype());
   if (!stream) {
     std::unique_ptr<HostView> host;
     {
       const Released released;
-      host = std::make_unique<HostView>(hostView(self.value, where));
+      host = std::make_unique<HostView>(hostView(tensor, where));
     }
     static std::byte nothing;
     void *const begin = host->bytes.empty() ? &nothing : const_cast<std::byte *>(host->bytes.data());
@@ -336,7 +413,7 @@ static nb::object lent(const Array &self, std::optional<int64_t> stream) {
   void *const consumer = reinterpret_cast<void *>(*stream);
   {
     const Released released;
-    kept->view = deviceViewOn(self.value, consumer, where);
+    kept->view = deviceViewOn(tensor, consumer, where);
   }
   kept->stream = consumer;
   const runtime::DLPackPlace place = kept->view.device->dlpackPlace();
@@ -385,11 +462,22 @@ static Array fromDLPack(nb::ndarray<nb::ro> given) {
 void zyx::python::bindMemory(nb::module_ &module) {
   module.def("_from_buffer", &fromBuffer, nb::arg("object"), nb::arg("dtype").none(), nb::arg("share"));
   module.def("_from_dlpack", &fromDLPack, nb::arg("object"));
+  // Before __array__ does anything else.
+  module.def("_raise_forgotten", [](nb::handle array) {
+    const Forgotten last = std::exchange(forgotten(), {});
+    if (last.array != array.ptr())
+      return;
+    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(last.exception.ptr())), last.exception.ptr());
+    throw nb::python_error();
+  });
   module.def(
       "_from_bytes",
       [](nb::bytes bytes, nb::object dtype, Shape shape) {
-        return Array{Tensor::fromBytes({toDType(dtype), std::move(shape)},
-                                       {static_cast<const std::byte *>(bytes.data()), bytes.size()}, here())};
+        const Place where = here();
+        const DType type = toDType(dtype);
+        const std::span<const std::byte> elements(static_cast<const std::byte *>(bytes.data()), bytes.size());
+        const Released released;
+        return Array{Tensor::fromBytes({type, std::move(shape)}, elements, where)};
       },
       nb::arg("bytes"), nb::arg("dtype"), nb::arg("shape"));
   module.def("_export_from_device", &exportedFromDevice, nb::arg("array"), nb::arg("copy"), nb::arg("stream"),
@@ -421,6 +509,14 @@ void zyx::python::bindMemory(nb::module_ &module) {
   // Bytes of elements that the buffer protocol cannot name.
   module.def("_bytes", [](const Array &self) {
     const HostView host = hostViewOf(self.value);
-    return nb::bytes(host.bytes.data(), host.bytes.size());
+    nb::bytes made =
+        nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(host.bytes.size())));
+    if (!made.is_valid())
+      throw nb::python_error();
+    // Nobody else has them yet.
+    std::byte *const begin = reinterpret_cast<std::byte *>(PyBytes_AsString(made.ptr()));
+    const Released released;
+    std::ranges::copy(host.bytes, begin);
+    return made;
   });
 }

@@ -160,8 +160,8 @@ std::array<PyObject *, numDTypes> &dtypeObjects() {
 nb::object zyx::python::toPython(DType dtype) { return nb::borrow(dtypeObjects()[static_cast<size_t>(dtype)]); }
 
 DType zyx::python::toDType(nb::handle object) {
-  if (nb::isinstance<DTypeObject>(object))
-    return nb::cast<const DTypeObject &>(object).dtype;
+  if (const auto *own = instanceOf<DTypeObject>(object))
+    return own->dtype;
   if (nb::isinstance<nb::str>(object)) {
     const auto text = nb::cast<std::string>(object);
     for (const Name &name : names)
@@ -201,6 +201,17 @@ namespace {
 PyObject *errorClass, *argumentClass, *unsupportedClass, *memoryClass;
 }
 
+bool zyx::python::setException(const Error &error) {
+  if (raiseInterruption(error.code()))
+    return true;
+  PyObject *type = error.code() == ErrorCode::InvalidArgument ? argumentClass
+                   : error.code() == ErrorCode::Unsupported   ? unsupportedClass
+                   : error.code() == ErrorCode::OutOfMemory   ? memoryClass
+                                                              : errorClass;
+  PyErr_SetString(type, error.what());
+  return false;
+}
+
 static PyObject *addException(nb::module_ &module, const char *name, nb::handle bases, const char *text) {
   PyObject *made = PyErr_NewExceptionWithDoc((std::string("zyx.") + name).c_str(), text, bases.ptr(), nullptr);
   if (!made)
@@ -220,13 +231,7 @@ static void bindExceptions(nb::module_ &module) {
     try {
       std::rethrow_exception(pointer);
     } catch (const Error &error) {
-      if (raiseInterruption(error.code()))
-        return;
-      PyObject *type = error.code() == ErrorCode::InvalidArgument ? argumentClass
-                       : error.code() == ErrorCode::Unsupported   ? unsupportedClass
-                       : error.code() == ErrorCode::OutOfMemory   ? memoryClass
-                                                                  : errorClass;
-      PyErr_SetString(type, error.what());
+      setException(error);
     }
   });
 }
@@ -304,13 +309,26 @@ std::vector<Array> zyx::python::arraysOf(std::vector<Tensor> tensors) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A scope that Python enters and leaves.
+/// A scope that Python enters and leaves, more than once and in several threads where it likes to.
 struct PythonDeviceScope {
   explicit PythonDeviceScope(std::string device) : device(std::move(device)) {}
   PythonDeviceScope(const PythonDeviceScope &) = delete;
   PythonDeviceScope &operator=(const PythonDeviceScope &) = delete;
   std::string device;
   std::vector<std::unique_ptr<DeviceScope>> scopes = {};
+
+  /// Leaves that of this thread which was entered last.
+  void leave() {
+    for (auto scope = scopes.end(); scope != scopes.begin();)
+      if ((*--scope)->isOfThisThread()) {
+        scopes.erase(scope);
+        return;
+      }
+    throw Error(Status::invalidArgument(
+                    "device_scope: the scope of '" + device + "' " +
+                    (scopes.empty() ? "was not entered" : "was entered in another thread, which has to leave it")),
+                here());
+  }
 };
 } // namespace
 
@@ -330,8 +348,7 @@ static void bindContext(nb::module_ &module) {
       .def(
           "__exit__",
           [](PythonDeviceScope &self, nb::handle, nb::handle, nb::handle) {
-            if (!self.scopes.empty())
-              self.scopes.pop_back();
+            self.leave();
             return false;
           },
           nb::arg("type").none(), nb::arg("value").none(), nb::arg("traceback").none());
@@ -358,7 +375,13 @@ static void bindContext(nb::module_ &module) {
         return all;
       },
       docOf("counters"));
-  module.def("default_device", [] { return Tensor::zeros({}, DType::F32, here()).device(); }, docOf("default_device"));
+  module.def(
+      "default_device",
+      [] {
+        const Place where = here();
+        return Context::current(where).device(where);
+      },
+      docOf("default_device"));
 }
 
 NB_MODULE(_zyx, module) {

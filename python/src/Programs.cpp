@@ -35,15 +35,13 @@ std::atomic<bool> &isEnding() {
 /// What a handler of a signal has raised while this thread compiled. Only the main thread has some.
 struct Raised {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
-  /// Whether it was raised from where what is raised may get lost.
-  bool isTold = false;
 };
 Raised &raised() {
   static Raised one;
   return one;
 }
 
-/// Takes what a handler has raised; its value is an object, which can be told from others.
+/// Takes what a handler has raised.
 void fetchRaised() {
   PyErr_Fetch(&raised().type, &raised().value, &raised().traceback);
   PyErr_NormalizeException(&raised().type, &raised().value, &raised().traceback);
@@ -84,21 +82,7 @@ bool isInterrupted() {
 
 /// What a signal's handler raised while the main thread waited for a run that ended in order. Interpreters call it
 /// between two lines of Python.
-int raiseLater(void *) {
-  if (raised().isTold) {
-    // It is on its way, unless a library of C made nothing of it, as NumPy does of what a buffer raises.
-    PyObject *handled = PyErr_GetHandledException();
-    const bool isHandled = handled && handled == raised().value;
-    Py_XDECREF(handled);
-    if (isHandled) {
-      PyErr_Restore(raised().type, raised().value, raised().traceback);
-      PyErr_Clear();
-      raised() = {};
-      return 0;
-    }
-  }
-  return raiseInterruption(ErrorCode::Cancelled) ? -1 : 0;
-}
+int raiseLater(void *) { return raiseInterruption(ErrorCode::Cancelled) ? -1 : 0; }
 
 /// Looks for signals while a value is waited for. Loops end by what is raised: one of them may have no end. What is no
 /// loop ends in order, and then the call raises.
@@ -193,22 +177,6 @@ nb::object exported(nb::object function, const std::vector<Array> &arguments, co
 void zyx::python::stayAtEnd() {
   while (isEnding() && !isMainThread())
     pause();
-}
-
-bool zyx::python::tellInterruption(ErrorCode code) {
-  Raised &mine = raised();
-  PyObject *const type = Py_XNewRef(mine.type), *const value = Py_XNewRef(mine.value),
-                  *const traceback = Py_XNewRef(mine.traceback);
-  if (!raiseInterruption(code)) {
-    Py_XDECREF(type);
-    Py_XDECREF(value);
-    Py_XDECREF(traceback);
-    return false;
-  }
-  mine = {type, value, traceback, true};
-  // Where it was raised already, as by a compilation, nobody was told to look for it.
-  (void)Py_AddPendingCall(&raiseLater, nullptr);
-  return true;
 }
 
 bool zyx::python::raiseInterruption(ErrorCode code) {

@@ -25,7 +25,9 @@ namespace nb = nanobind;
 
 namespace zyx::python {
 
-/// What Python calls zyx.Array: a place for a tensor, so that x[i] = v puts another one there.
+/// What Python calls zyx.Array: a place for a tensor, so that x[i] = v puts another one there. Another thread, or a
+/// handler of a signal, does so while the GIL is free, or while a function of Python is called: what reads on then has
+/// a copy of the tensor.
 struct Array {
   Tensor value;
 };
@@ -57,6 +59,18 @@ std::optional<Operands> operandsOf(nb::handle a, nb::handle b, const char *funct
 /// Of an array, or a parameter, whose value it is. Else no tensor.
 Tensor tensorOf(nb::handle object, const Place &where);
 
+/// What an object of a class of the extension holds, or none of another object. Throws TypeError where __new__ was
+/// called and __init__ was not: there is no T in its memory.
+template <typename T> const T *instanceOf(nb::handle object) {
+  // Calls look at all of their arguments, so that the class is looked up once.
+  static const PyObject *type = nb::type<T>().ptr();
+  if (reinterpret_cast<const PyObject *>(Py_TYPE(object.ptr())) != type && !nb::isinstance<T>(object))
+    return nullptr;
+  if (!nb::inst_ready(object))
+    throw nb::type_error("zyx: an object has no value: its __init__ was not called");
+  return nb::inst_ptr<T>(object);
+}
+
 inline nb::object wrap(Tensor tensor) { return nb::cast(Array{std::move(tensor)}); }
 std::vector<Tensor> tensorsOf(const std::vector<Array> &arrays);
 std::vector<Array> arraysOf(std::vector<Tensor> tensors);
@@ -81,8 +95,8 @@ void bindPrograms(nb::module_ &module);
 /// Where a handler of a signal has ended a compilation or a run of this thread, which failed with this code: its
 /// exception is raised again. What depends on work that was ended is Aborted.
 bool raiseInterruption(ErrorCode code);
-/// The same where a library of C may pass over it: then it is raised once more, before the next line of Python.
-bool tellInterruption(ErrorCode code);
+/// Sets the exception of an error, and returns whether it is that of such a handler.
+bool setException(const Error &error);
 
 /// Stops this thread for ever if the process ends and this is not the main thread. At its end the interpreter exits
 /// each thread that asks for the GIL, and such an exit cannot unwind frames of C++.

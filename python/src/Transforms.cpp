@@ -20,12 +20,6 @@ struct PythonTape {
   std::unique_ptr<Tape> tape = {};
 };
 
-/// None where it is something else. Calls look at all of their arguments, so that the class is looked up once.
-const Array *arrayOf(nb::handle object) {
-  static const PyObject *type = nb::type<Array>().ptr();
-  return reinterpret_cast<const PyObject *>(Py_TYPE(object.ptr())) == type ? nb::inst_ptr<Array>(object) : nullptr;
-}
-
 /// Arguments of a Function of which some lie in another library's memory, which each call has anew. With the GIL, which
 /// one that runs lets go: another call meanwhile makes its own.
 struct Arguments {
@@ -49,7 +43,7 @@ public:
     std::vector<Tensor> tensors, results;
     tensors.reserve(nb::len(arguments));
     for (nb::handle argument : arguments) {
-      const Array *array = arrayOf(argument);
+      const Array *array = instanceOf<Array>(argument);
       tensors.push_back(array ? array->value : nb::cast<const Array &>(argument).value);
     }
     {
@@ -144,7 +138,7 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   nb::class_<Arguments>(module, "_Arguments").def("__init__", [](Arguments *self, nb::sequence arrays) {
     new (self) Arguments();
     for (nb::handle each : arrays) {
-      const Array *array = arrayOf(each);
+      const Array *array = instanceOf<Array>(each);
       self->all.push_back(array ? array->value : Tensor());
       if (array)
         continue;
@@ -159,7 +153,7 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   module.def("_types", [](nb::sequence arrays) -> nb::object {
     std::string key;
     for (nb::handle object : arrays) {
-      const Array *array = arrayOf(object);
+      const Array *array = instanceOf<Array>(object);
       if (!array)
         return nb::none();
       const TensorType &type = array->value.type();
@@ -171,8 +165,9 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   });
   module.def("_as_source", [](const Array &x) {
     const Place where = here();
+    const Tensor value = x.value;
     const Released released;
-    return Array{asSource(x.value, where)};
+    return Array{asSource(value, where)};
   });
   module.def("_id", [](const Array &x) { return x.value.id(here()); });
   module.def(
@@ -184,7 +179,8 @@ void zyx::python::bindTransforms(nb::module_ &module) {
         if (seed)
           options.seed = seed->value;
         options.allowUnused = allowUnused;
-        return arraysOf(gradient(target.value, tensors, options, where));
+        const Tensor value = target.value;
+        return arraysOf(gradient(value, tensors, options, where));
       },
       nb::arg("target"), nb::arg("sources"), nb::arg("seed").none(), nb::arg("allow_unused"));
   module.def(
@@ -211,7 +207,8 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   module.def(
       "_loop",
       [stepOf](const Array &trips, const std::vector<Array> &initial, nb::object body) {
-        return arraysOf(loop(trips.value, tensorsOf(initial), stepOf(std::move(body)), here()));
+        const Tensor count = trips.value;
+        return arraysOf(loop(count, tensorsOf(initial), stepOf(std::move(body)), here()));
       },
       nb::arg("trips"), nb::arg("initial"), nb::arg("body"));
   module.def(
@@ -226,8 +223,9 @@ void zyx::python::bindTransforms(nb::module_ &module) {
   module.def(
       "_cond",
       [](const Array &condition, const std::vector<Array> &operands, nb::object then, nb::object otherwise) {
-        return arraysOf(cond(condition.value, tensorsOf(operands), toFunction(std::move(then)),
-                             toFunction(std::move(otherwise)), here()));
+        const Tensor chooser = condition.value;
+        return arraysOf(
+            cond(chooser, tensorsOf(operands), toFunction(std::move(then)), toFunction(std::move(otherwise)), here()));
       },
       nb::arg("condition"), nb::arg("operands"), nb::arg("then"), nb::arg("otherwise"));
   module.def(
@@ -236,7 +234,8 @@ void zyx::python::bindTransforms(nb::module_ &module) {
         std::vector<Branch> branches;
         for (nb::handle function : functions)
           branches.push_back(toFunction(nb::borrow(function)));
-        return arraysOf(choose(index.value, tensorsOf(operands), branches, here()));
+        const Tensor chooser = index.value;
+        return arraysOf(choose(chooser, tensorsOf(operands), branches, here()));
       },
       nb::arg("index"), nb::arg("operands"), nb::arg("branches"));
 }

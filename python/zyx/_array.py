@@ -21,6 +21,7 @@ def _namespace(self, /, *, api_version=None):
 def _numpy(self, dtype=None, copy=None):
     """The elements as an array of NumPy, which cannot be written unless it is a copy. bfloat16 and f8 need ml_dtypes."""
     import numpy
+    _zyx._raise_forgotten(self)
     if self.dtype.name in FORMATS:
         try:
             import ml_dtypes
@@ -174,8 +175,11 @@ def _forwarded(name):
 # A parameter in an expression is its value.
 for _name in ["neg", "pos", "abs", "getitem", "len", "float", "bool", "int"] + [
         side + each for side in ("", "r") for each in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
-] + ["lt", "le", "gt", "ge"]:
+] + ["lt", "le", "gt", "ge", "eq", "ne"]:
     setattr(Parameter, f"__{_name}__", _forwarded(f"__{_name}__"))
+# __hash__ stays that of the place: a parameter is a key of a dict, as a Parameter of PyTorch is.
+for _name in ["T", "mT"]:
+    setattr(Parameter, _name, property(lambda self, name=_name: getattr(self.value, name)))
 
 
 def _parameter_numpy(self, dtype=None, copy=None):

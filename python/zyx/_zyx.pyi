@@ -1,6 +1,7 @@
 # Written by test/python/stubs.py: nanobind's stubgen.
 import builtins
 from collections.abc import Mapping, Sequence
+import os
 from typing import Annotated, overload
 
 from numpy.typing import NDArray
@@ -148,6 +149,10 @@ class Array:
     def __getitem__(self, key: object, /) -> Array: ...
 
     def __setitem__(self, key: object, value: object, /) -> None: ...
+
+    def __copy__(self) -> Array: ...
+
+    def __deepcopy__(self, memo: object, /) -> Array: ...
 
     def _text(self) -> str: ...
 
@@ -470,6 +475,8 @@ class _Program:
 def _from_buffer(object: object, dtype: object | None, share: builtins.bool) -> Array: ...
 
 def _from_dlpack(object: Annotated[NDArray, dict(writable=False)]) -> Array: ...
+
+def _raise_forgotten(arg: object, /) -> None: ...
 
 def _from_bytes(bytes: bytes, dtype: object, shape: Sequence[int]) -> Array: ...
 
@@ -900,9 +907,21 @@ class InitRng:
 class _Module:
     def __init__(self) -> None: ...
 
-    def _add_parameter(self, arg0: str, arg1: Array, /) -> Parameter: ...
-
     def _add_buffer(self, arg0: str, arg1: Array, /) -> Parameter: ...
+
+    def _put_parameter(self, arg0: str, arg1: Array, /) -> Parameter: ...
+
+    def _put_module(self, arg0: str, arg1: _Module, /) -> None: ...
+
+    def _put_place(self, arg0: str, arg1: Parameter, arg2: builtins.bool, /) -> None: ...
+
+    def _names(self) -> list[str]: ...
+
+    def _generators(self) -> dict[str, list[int]]: ...
+
+    def _restore(self, arg0: Mapping[str, Array], arg1: Mapping[str, Sequence[int]], /) -> None: ...
+
+    def _remove(self, arg: str, /) -> None: ...
 
     def _adopt(self, arg0: str, arg1: _Module, /) -> None: ...
 
@@ -923,12 +942,12 @@ class _Module:
         and those that are superfluous.
         """
 
-    def load(self, path: str, *, strict: builtins.bool = True, dtype: object | None = None) -> object:
+    def load(self, path: str | os.PathLike, *, strict: builtins.bool = True, dtype: object | None = None) -> object:
         """
         From a safetensors file, an index of several, or a folder that has either.
         """
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """To a safetensors file."""
 
     def to(self, dtype: object) -> None:
@@ -1158,7 +1177,7 @@ class _TransformerBlock(_Module):
 
     def __call__(self, x: Array, mask: Array | None = None) -> Array: ...
 
-def load(path: str, *, map: builtins.bool = False) -> dict[str, Array]:
+def load(path: str | os.PathLike, *, map: builtins.bool = False) -> dict[str, Array]:
     """
     Arrays by name: of a safetensors file, an index of several, or a folder. With `map` they stay in their file until a
     program needs them. Raises zyx.Error where there is no such file, or another one.
@@ -1171,7 +1190,7 @@ def load(path: str, *, map: builtins.bool = False) -> dict[str, Array]:
         [1.0, 2.0]
     """
 
-def save(path: str, arrays: Mapping[str, Array]) -> None:
+def save(path: str | os.PathLike, arrays: Mapping[str, Array]) -> None:
     """
     Arrays by name, as a safetensors file. There is none before all of it is written.
 
@@ -1183,7 +1202,7 @@ def save(path: str, arrays: Mapping[str, Array]) -> None:
         True
     """
 
-def _load_gguf(path: str) -> tuple:
+def _load_gguf(path: str | os.PathLike) -> tuple:
     """
     Metadata, arrays by name, and of those that are quantised the blocks as uint8 with their format.
     """
@@ -1265,7 +1284,10 @@ class Optimizer:
     def __init__(self, model: _Module, rule: UpdateRule) -> None: ...
 
     def minimize(self, loss: Array) -> None:
-        """Takes one step down the gradient of a loss, which is computed with it."""
+        """
+        Takes one step down the gradient of a loss, which is computed with it. A loss of values that a step has replaced
+        since, as another thread's, is refused.
+        """
 
     def step(self, gradients: Sequence[Array]) -> None:
         """Takes one step by gradients in the order of the parameters."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Modules: named parameters and layers. docs/python.md has an example."""
 import collections
+import copyreg
 
 from . import _zyx
 from ._creation import asarray
@@ -15,8 +16,71 @@ __all__ = ["BatchNorm", "Convolution", "Dropout", "Embedding", "GroupNorm", "Gru
            "soft_cross_entropy", "softmax", "softplus"]
 
 
+# Of what a pickle of a module holds.
+PICKLED = 1
+
+
+def _remade(version, kind, layer, arguments):
+    """A module as the constructor of its class of C++ leaves it; __setstate__() does the rest."""
+    if version != PICKLED:
+        raise ValueError(f"a pickle of a module is of format {version!r}; this version of zyx reads {PICKLED}")
+    made = kind.__new__(kind)
+    # First values are drawn when they are read, and others come before.
+    layer.__init__(made, **{name: InitRng(0) if name == "rng" else value for name, value in arguments.items()})
+    return made
+
+
+def _layer_of(self):
+    return next(each for each in type(self).__mro__ if each.__module__ == _zyx.__name__)
+
+
+def _reduce(self, protocol):
+    return _remade, (PICKLED, type(self), _layer_of(self), self.__dict__.get("_arguments", {})), self.__getstate__()
+
+
+def _get_state(self):
+    state = {"attributes": {name: value for name, value in self.__dict__.items() if name != "_arguments"},
+             "declared": self._names(), "buffers": [name for name, _ in self.named_buffers() if "." not in name],
+             "training": self.is_training}
+    if _layer_of(self) is not _zyx._Module:
+        # Their parameters and children are members in C++.
+        state.update(values=self.state(), generators=self._generators())
+    return state
+
+
+def _set_state(self, state):
+    self.train(state["training"])
+    if "values" in state:
+        self._restore(state["values"], state["generators"])
+    for name, value in state["attributes"].items():
+        if name in state["declared"]:
+            if isinstance(value, Parameter):
+                self._put_place(name, value, name in state["buffers"])
+            else:
+                self._put_module(name, value)
+        object.__setattr__(self, name, value)
+
+
+def _no_copy(self):
+    raise TypeError(f"a copy of {type(self).__name__} that shares its parameters is the module itself; copy.deepcopy() makes "
+                    "another one")
+
+
+# copy.deepcopy() and pickle, for the layers of C++, too.
+_zyx._Module.__reduce_ex__ = _reduce
+_zyx._Module.__getstate__ = _get_state
+_zyx._Module.__setstate__ = _set_state
+_zyx._Module.__copy__ = _no_copy
+copyreg.pickle(Parameter, lambda parameter: (Parameter, (parameter.value,)))
+# Functions such as relu are those of their names.
+copyreg.pickle(type(_zyx._relu), lambda function: function.__name__)
+
+
 class Module(_zyx._Module):
     """What has parameters. Attributes that are modules, lists of modules or parameters are declared under their names.
+
+    Another value of such an attribute takes its place, and `del` removes it. An optimizer, and a function of jit, keep the
+    parameters that were there when they were made.
 
         >>> class Classifier(zyx.nn.Module):
         ...     def __init__(self, rng):
@@ -37,13 +101,21 @@ class Module(_zyx._Module):
         if isinstance(value, Parameter):
             if not (isinstance(declared, Parameter) and declared._is_same(value)):
                 # The module's own place, with this value.
-                value = self._add_parameter(name, value.value)
+                value = self._put_parameter(name, value.value)
         elif isinstance(value, _zyx._Module):
-            self._adopt(name, value)
+            self._put_module(name, value)
         elif isinstance(declared, Parameter) and isinstance(value, Array):
             declared.value = value
             return
+        elif isinstance(declared, (Parameter, _zyx._Module)):
+            self._remove(name)
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        declared = self.__dict__.get(name)
+        object.__delattr__(self, name)
+        if isinstance(declared, (Parameter, _zyx._Module)):
+            self._remove(name)
 
     def add_buffer(self, name, value):
         """Declares a value that no optimizer moves, and that is saved with the module."""
@@ -68,6 +140,11 @@ class ModuleList(Module):
         object.__setattr__(self, "_modules", [])
         for module in modules:
             self.append(module)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for at, module in enumerate(self._modules):
+            self._put_module(str(at), module)
 
     def append(self, module):
         """Puts a module behind the others."""
@@ -99,6 +176,12 @@ class Sequential(Module):
         for at, layer in enumerate(layers):
             if isinstance(layer, _zyx._Module):
                 self._adopt(str(at), layer)
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for at, layer in enumerate(self._layers):
+            if isinstance(layer, _zyx._Module):
+                self._put_module(str(at), layer)
 
     def __call__(self, x):
         for layer in self._layers:

@@ -2,6 +2,7 @@
 import math
 import pickle
 import traceback
+import warnings
 
 import numpy as np
 import pytest
@@ -253,3 +254,20 @@ def test_pickle_and_namespace():
     info = zyx.__array_namespace_info__()
     assert info.dtypes(kind="unsigned integer").keys() == {"uint8", "uint16", "uint32", "uint64"}
     assert info.capabilities()["boolean indexing"] is True
+
+
+def test_objects_without_a_value_are_refused():
+    """Those of __new__ without __init__."""
+    bare = zyx.Array.__new__(zyx.Array)
+    place = zyx.nn.Parameter.__new__(zyx.nn.Parameter)
+    x = zyx.ones(2)
+    with warnings.catch_warnings():
+        # nanobind warns of the calls that it refuses itself.
+        warnings.simplefilter("ignore")
+        for call in (lambda: zyx.jit(lambda a: a)(bare), lambda: zyx.jit(lambda a: a)(x, bare), lambda: bare + 1, lambda: x + bare,
+                     lambda: x + place, lambda: zyx.add(x, bare), lambda: bare.shape, lambda: bare.tolist(),
+                     lambda: zyx.zeros(2, dtype=zyx.DType.__new__(zyx.DType)), lambda: zyx.grad(zyx.sum)(bare)):
+            with pytest.raises(TypeError):
+                call()
+        with pytest.raises(BufferError):
+            memoryview(bare)

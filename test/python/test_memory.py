@@ -1,5 +1,6 @@
 """Elements that come from other libraries, and that they read."""
 import array
+import ctypes
 import gc
 import threading
 
@@ -321,3 +322,39 @@ class Liar(Other):
 liar = zyx.from_dlpack(Liar(x))
 assert liar.tolist() == [1.0]
 """)
+
+
+class Buffer(ctypes.Structure):
+    """Py_buffer."""
+    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+                ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p),
+                ("shape", ctypes.POINTER(ctypes.c_ssize_t)), ("strides", ctypes.POINTER(ctypes.c_ssize_t)),
+                ("suboffsets", ctypes.POINTER(ctypes.c_ssize_t)), ("internal", ctypes.c_void_p)]
+
+
+def test_a_buffer_is_what_was_asked_for():
+    simple, has_format, has_extents, has_strides = 0, 4, 8, 0x10 | 8
+    rows, columns, either = (bit | has_strides for bit in (0x20, 0x40, 0x80))
+
+    def ask(x, flags):
+        view = Buffer()
+        ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(x), ctypes.byref(view), flags)
+        found = (view.ndim, view.shape[:view.ndim] if view.shape else None, view.strides[:view.ndim] if view.strides else None,
+                 view.format)
+        bits = ctypes.string_at(view.buf, view.len)
+        ctypes.pythonapi.PyBuffer_Release(ctypes.byref(view))
+        assert bits == bytes(memoryview(x))
+        return found
+
+    x = zyx.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert ask(x, simple) == (1, None, None, None)
+    assert ask(x, has_extents) == (2, [2, 3], None, None)
+    for flags in (has_strides, rows, either):
+        assert ask(x, flags | has_format) == (2, [2, 3], [12, 4], b"f")
+    with pytest.raises(BufferError, match="row-major"):
+        ask(x, columns)
+    with pytest.raises(BufferError, match="does not change"):
+        ask(x, 1)
+    # Whose columns are in that order, too.
+    for y in (zyx.ones(3), zyx.ones((1, 3)), zyx.ones((3, 1, 1)), zyx.asarray(2.0), zyx.zeros((2, 0, 3))):
+        assert ask(y, columns)[:2] == (y.ndim, list(y.shape) if y.ndim else None)

@@ -1,4 +1,8 @@
 """Modules, optimizers and files."""
+import copy
+import os
+import pickle
+
 import numpy as np
 import pytest
 
@@ -183,3 +187,192 @@ def test_files(tmp_path):
     (tmp_path / "bad.safetensors").write_bytes(b"\x00" * 5)
     with pytest.raises(zyx.Error):
         zyx.load(str(tmp_path / "bad.safetensors"))
+
+
+def test_no_module_is_below_itself():
+    first, second, third = nn.Module(), nn.Module(), nn.Module()
+    with pytest.raises(zyx.Error, match="the child 'me' is the module itself or has it below"):
+        first.me = first
+    first.below = second
+    second.below = [third]
+    with pytest.raises(zyx.Error, match="the child 'above' is the module itself or has it below"):
+        third.above = first
+    assert not hasattr(first, "me") and not hasattr(third, "above")
+    # What is shared is no cycle.
+    first.again = third
+    third.scale = nn.Parameter(zyx.ones(1))
+    assert [name for name, _ in first.named_parameters()] == ["below.below.0.scale"]
+    first.eval()
+    assert not third.is_training
+
+
+def test_a_parameter_in_an_expression_is_its_value():
+    first, other = nn.Parameter(zyx.asarray([[1.0, 0.0, 2.0], [0.0, 3.0, 4.0]])), nn.Parameter(zyx.zeros((2, 3)))
+    assert (first == 0).tolist() == (0 == first).tolist() == (first == other).tolist() == [[False, True, False], [True, False, False]]
+    assert (first != 0).tolist() == (first != other.value).tolist() == [[True, False, True], [False, True, True]]
+    assert first.T.tolist() == first.mT.tolist() == [[1.0, 0.0], [0.0, 3.0], [2.0, 4.0]]
+    assert nn.Parameter(zyx.zeros((2, 3, 4))).mT.shape == (2, 4, 3)
+    assert (first == None) is False and (first != None) is True  # noqa: E711
+    # It is a key as before: by what it is.
+    assert {first: 1, other: 2}[first] == 1 and first in {first} and other not in {first}
+
+
+def test_attributes_are_replaced_and_removed():
+    rng = nn.InitRng(1)
+    model = Classifier(rng)
+    names = [name for name, _ in model.named_parameters()]
+    x, _ = batch()
+    before = model(x).tolist()
+    model.hidden = nn.Linear(4, 8, nn.InitRng(5))
+    model.scale = nn.Parameter(zyx.full(8, 2.0))
+    model.blocks = [nn.Linear(8, 8, rng)]
+    assert [name for name, _ in model.named_parameters()] == [name for name in names if not name.startswith("blocks.1.")]
+    assert dict(model.named_parameters())["hidden.weight"]._is_same(model.hidden.weight)
+    assert dict(model.named_parameters())["scale"]._is_same(model.scale) and model.scale.value.tolist() == [2.0] * 8
+    assert model(x).tolist() != before
+    del model.hidden, model.scale
+    model.blocks = []
+    assert not hasattr(model, "hidden")
+    assert [name for name, _ in model.named_parameters()] == ["out.0.weight", "out.0.bias", "out.2.weight", "out.2.bias"]
+    with pytest.raises(AttributeError):
+        del model.hidden
+    # Of another kind.
+    model.out = nn.Parameter(zyx.ones(2))
+    assert [name for name, _ in model.named_parameters()] == ["out"]
+    model.out = nn.LayerNorm(3)
+    assert [name for name, _ in model.named_parameters()] == ["out.weight", "out.bias"]
+    model.out = None
+    assert model.named_parameters() == [] and model.out is None
+    model.add_buffer("seen", zyx.zeros(1))
+    del model.seen
+    model.add_buffer("seen", zyx.ones(1))
+    assert [name for name, _ in model.named_buffers()] == ["seen"]
+    # What is refused leaves what was there.
+    with pytest.raises(zyx.Error, match="itself"):
+        model.seen = model
+    assert [name for name, _ in model.named_buffers()] == ["seen"]
+
+
+def test_paths_of_pathlib(tmp_path):
+    path = tmp_path / "näme.safetensors"
+    zyx.save(path, {"a": zyx.asarray([1, 2])})
+    assert zyx.load(path)["a"].tolist() == zyx.load(os.fsencode(path), map=True)["a"].tolist() == [1, 2]
+    first, other = nn.Linear(2, 3, nn.InitRng(1)), nn.Linear(2, 3, nn.InitRng(2))
+    first.save(tmp_path / "model.safetensors")
+    other.load(tmp_path / "model.safetensors")
+    other.load(tmp_path)
+    assert other.weight.value.tolist() == first.weight.value.tolist()
+    with pytest.raises(zyx.Error, match="none.safetensors"):
+        zyx.load(tmp_path / "none.safetensors")
+    for call in (lambda: zyx.load(3), lambda: zyx.save(None, {}), lambda: first.load("a\0b")):
+        with pytest.raises(TypeError):
+            call()
+
+
+class Tied(nn.Module):
+    """What a copy has to keep: a child under two names, a parameter in a list, a buffer, modes, and attributes of Python."""
+
+    def __init__(self, rng):
+        super().__init__()
+        self.first = nn.Linear(4, 4, rng, bias=False)
+        self.again = self.first
+        self.drop = nn.Dropout(0.5, 3)
+        self.layers = [nn.LayerNorm(4, 1e-3), nn.Mlp(4, 8, rng)]
+        self.tail = nn.Sequential(nn.Linear(4, 4, rng), nn.relu, nn.BatchNorm(4, momentum=0.5))
+        self.scale = nn.Parameter(zyx.full(4, 2.0))
+        self.add_buffer("seen", zyx.zeros(4))
+        self.listed, self.sizes = [self.scale], {"width": 4}
+
+    def __call__(self, x):
+        x = self.again(self.first(x) * self.scale)
+        for layer in self.layers:
+            x = layer(x)
+        return self.drop(self.tail(x) + self.seen)
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_modules_are_copied_and_pickled(how):
+    model = Tied(nn.InitRng(1))
+    model.seen = zyx.ones(4)
+    model.layers.eval()
+    x = zyx.asarray(np.random.default_rng(1).normal(size=(3, 4)).astype("float32"))
+    model(x).tolist()
+    other = how(model)
+    assert type(other) is Tied and other.sizes == {"width": 4} and other.sizes is not model.sizes
+    assert [name for name, _ in other.named_parameters()] == [name for name, _ in model.named_parameters()]
+    assert [name for name, _ in other.named_buffers()] == [name for name, _ in model.named_buffers()]
+    assert {name: value.tolist() for name, value in other.state().items()} == {
+        name: value.tolist() for name, value in model.state().items()}
+    assert other.is_training and not other.layers.is_training and not other.layers[0].is_training
+    # Ties are those of the copy.
+    assert other.first is other.again and other.first is not model.first
+    assert other.listed[0] is other.scale and not other.scale._is_same(model.scale)
+    # As the generator of a Dropout, each goes on by itself, from where it was.
+    assert other(x).tolist() == model(x).tolist()
+    before = model.state()["first.weight"].tolist()
+    optimizer = optim.Optimizer(other, optim.sgd(0.1))
+    optimizer.minimize(zyx.sum(other(x)))
+    assert other.first.weight.value.tolist() != before == model.first.weight.value.tolist()
+    # In half precision, too.
+    model.to(zyx.bfloat16)
+    assert how(model).first.weight.dtype is zyx.bfloat16
+
+
+def test_layers_are_copied_and_pickled():
+    rng = nn.InitRng(1)
+    layers = [(nn.Linear(4, 3, rng), (2, 4)), (nn.Embedding(5, 3, rng), (2,)), (nn.LayerNorm(4, 0.1), (2, 4)),
+              (nn.RmsNorm(4, 0.1), (2, 4)), (nn.GroupNorm(2, 4, 0.1), (2, 4, 3)), (nn.BatchNorm(4, 0.1), (2, 4)),
+              (nn.Convolution(4, 6, (3, 1), rng, stride=2, padding=(1, 0), groups=2, bias=False), (2, 4, 6, 5)),
+              (nn.Rnn(4, 3, rng), (2, 5, 4)), (nn.Gru(4, 3, rng), (2, 5, 4)), (nn.Lstm(4, 3, rng), (2, 5, 4)),
+              (nn.Mlp(4, 8, rng), (2, 4)), (nn.MultiheadAttention(4, 2, rng, kv_heads=1, causal=True, rotary=True), (2, 5, 4)),
+              (nn.TransformerBlock(4, 2, rng, bias=False), (2, 5, 4))]
+    random = np.random.default_rng(1)
+    for layer, shape in layers:
+        x = random.normal(size=shape).astype("float32") if not isinstance(layer, nn.Embedding) else random.integers(0, 5, shape)
+        layer.note = {"a": [1]}
+        layer.eval()
+        for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+            assert type(other) is type(layer) and other.note == {"a": [1]} and other.note is not layer.note
+            assert not other.is_training
+            assert other(zyx.asarray(x)).tolist() == layer(zyx.asarray(x)).tolist(), type(layer)
+            assert not any(a._is_same(b) for (_, a), (_, b) in zip(other.named_parameters(), layer.named_parameters()))
+
+    class Wide(nn.Linear):
+        def __init__(self, rng):
+            super().__init__(2, 3, rng)
+            self.factor = 2.0
+
+        def __call__(self, x):
+            return super().__call__(x) * self.factor
+
+    wide = Wide(rng)
+    other = copy.deepcopy(wide)
+    assert type(other) is Wide and other(zyx.ones((1, 2))).tolist() == wide(zyx.ones((1, 2))).tolist()
+
+
+def test_parameters_are_copied_and_pickled():
+    place = nn.Parameter(zyx.asarray([1.0, 2.0]))
+    for other in (copy.deepcopy(place), pickle.loads(pickle.dumps(place))):
+        assert other.value.tolist() == [1.0, 2.0] and not other._is_same(place)
+    with zyx.device_scope("reference"):
+        place = nn.Parameter(zyx.asarray([1.0, 2.0]))
+    assert copy.deepcopy(place).device == copy.deepcopy(place.value).device == "reference"
+    # A copy of an array is a handle of its own.
+    x = zyx.asarray([1.0, 2.0]) + 1
+    y = copy.deepcopy(x)
+    assert not y.is_computed
+    y[0] = 5.0
+    assert x.tolist() == [2.0, 3.0] and y.tolist() == [5.0, 3.0]
+
+
+def test_what_is_not_copied_says_so():
+    model = Classifier(nn.InitRng(1))
+    with pytest.raises(TypeError, match="copy.deepcopy"):
+        copy.copy(model)
+    with pytest.raises(ValueError, match="is of format 2"):
+        nn._remade(2, nn.LayerNorm, nn.LayerNorm, {})
+    with pytest.raises(zyx.Error, match="its pickle has nothing of the name 'bias'"):
+        nn.LayerNorm(2)._restore({"weight": zyx.ones(2)}, {})
+    for other in (optim.Optimizer(model, optim.sgd()), nn.InitRng(1)):
+        with pytest.raises(TypeError, match="pickle"):
+            copy.deepcopy(other)

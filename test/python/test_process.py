@@ -132,6 +132,46 @@ print("done", (x + 1).tolist())
     assert out == "ended\ndone [2.0, 2.0, 2.0, 2.0]\n" and child.returncode == 0, out + err
 
 
+def test_control_c_of_each_way_to_read():
+    """What the handler raises comes at the line that reads, and nothing of it later. NumPy tries another way behind a failure."""
+    out = run("""
+import numpy as np
+def fails(number, frame):
+    raise TimeoutError("no time")
+signal.signal(signal.SIGALRM, fails)
+readers = [lambda x: x.tolist(), np.asarray, np.array, memoryview, bytes, repr, lambda x: x.__array__(), lambda x: np.from_dlpack(x)]
+for seed, reader in enumerate(readers):
+    x = long(seed) + zyx.zeros(2)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        reader(x)
+        print("not ended")
+    except TimeoutError as error:
+        assert str(error) == "no time"
+    assert not x.is_computed
+    assert (zyx.asarray([float(seed)]) + 1).tolist() == [seed + 1.0]
+y = zyx.asarray([1.0, 2.0]) + 1
+assert y.__array__().tolist() == np.asarray(y).tolist() == [2.0, 3.0]
+print("done")
+""", prelude=LONG)
+    assert out == "done\n"
+
+
+def test_failures_of_each_way_to_read():
+    """All are zyx.Error, as where there is no compiler."""
+    out = run("""
+import numpy as np
+for reader in (lambda x: x.tolist(), np.asarray, memoryview, lambda x: x[0].item(), lambda x: zyx.astype(x, zyx.float16).tolist()):
+    try:
+        reader(zyx.asarray([1.0, 2.0]) + 1)
+        print("read")
+    except zyx.Error as error:
+        assert "/nonexistent/compiler.so" in str(error), error
+print("done")
+""", prelude="import os\nos.environ['ZYX_COMPILER'] = '/nonexistent/compiler.so'\nimport zyx\n")
+    assert out == "done\n"
+
+
 def test_who_waits_for_a_program_that_another_thread_gave_up():
     """The main thread compiles and is interrupted; a thread that waits for the same program compiles it then."""
     child = start("""

@@ -52,6 +52,8 @@ public:
   Parameters buffers() const;
   /// Of random numbers, which are no part of state() either: what trains on saves them (Training).
   std::vector<std::pair<std::string, std::shared_ptr<Generator>>> generators() const;
+  /// What it declares itself: parameters, buffers, generators and children.
+  std::vector<std::string> names() const;
   /// Values of parameters and buffers by those names.
   NamedTensors state() const;
   /// Their types. Draws no first values.
@@ -86,6 +88,14 @@ protected:
     adopt(std::move(name), child, where);
     return child;
   }
+  /// The same, in the place of what has the name, if anything has.
+  Parameter put(std::string name, const Tensor &first, Place where = Place::current());
+  void put(std::string name, const Module &child, Place where = Place::current());
+  /// A parameter or a buffer that is there already becomes the module's, as of a copy of a module.
+  void putPlace(std::string name, const Parameter &parameter, bool isBuffer, Place where = Place::current());
+  /// Forgets the parameter, buffer, generator or child of this name, if there is one. An optimizer that has the
+  /// parameter keeps it.
+  void remove(const std::string &name);
 
 private:
   struct Node;

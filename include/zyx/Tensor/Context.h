@@ -21,6 +21,7 @@ class Device;
 } // namespace runtime
 
 namespace detail {
+class DeviceScopes;
 class State;
 } // namespace detail
 
@@ -109,6 +110,9 @@ public:
   explicit Context(ContextOptions options = {}, std::source_location where = std::source_location::current());
 
   const ContextOptions &options() const;
+  /// On which new tensors of this thread lie: that of the DeviceScope of this context that began last, else the
+  /// context's own.
+  std::string device(std::source_location where = std::source_location::current()) const;
   /// What applies: the user's configuration, with these options.
   const Config &config() const;
   ContextCounters counters() const;
@@ -147,7 +151,8 @@ private:
 };
 
 /// While it lives, tensors that this thread makes in the context of elements lie on that device, and what
-/// is made of constants alone is computed there. Scopes end in the opposite order.
+/// is made of constants alone is computed there. Of several the one that began last says where. They may end in any
+/// order, as those of coroutines do, and in any thread.
 class DeviceScope {
 public:
   /// Throws where there is no such device.
@@ -157,12 +162,13 @@ public:
   DeviceScope(const DeviceScope &) = delete;
   DeviceScope &operator=(const DeviceScope &) = delete;
 
+  /// Whether it began in the thread that asks.
+  bool isOfThisThread() const;
+
 private:
-  friend class detail::State;
-  std::shared_ptr<detail::State> state;
-  /// The device's number there.
-  uint16_t device = 0;
-  DeviceScope *outer;
+  /// Those of the thread in which it began, which may be over.
+  std::shared_ptr<detail::DeviceScopes> scopes;
+  uint64_t number;
 };
 
 } // namespace zyx

@@ -285,6 +285,49 @@ TEST_P(NNTest, NamesAreRefused) {
     }
   };
   EXPECT_THAT(refusal([] { Twice("a"); }), HasSubstr("module: there are two parameters or children of the name 'a'"));
+  struct Open : nn::Module {
+    using nn::Module::add;
+    using nn::Module::put;
+    using nn::Module::putPlace;
+    using nn::Module::remove;
+    std::vector<std::string> all() const {
+      std::vector<std::string> names;
+      for (const NamedParameter &each : parameters())
+        names.push_back(each.name);
+      return names;
+    }
+  } above, below;
+  above.add("below", below);
+  EXPECT_THAT(
+      refusal([&] { below.add("above", above); }),
+      HasSubstr("module: the child 'above' is the module itself or has it below, so that names would have no end"));
+  EXPECT_THAT(refusal([&] { below.put("above", above); }), HasSubstr("is the module itself or has it below"));
+  EXPECT_TRUE(above.parameters().empty());
+  // What has the name gives its place.
+  above.put("scale", Tensor::ones({1}));
+  above.put("shift", Tensor::ones({1}));
+  above.put("below", nn::LayerNorm(2));
+  above.put("scale", Tensor::ones({2}));
+  EXPECT_THAT(above.all(), ElementsAre("scale", "shift", "below.weight", "below.bias"));
+  EXPECT_EQ(above.types()["scale"].shape, Shape{2});
+  above.put("shift", below);
+  above.put("below", Tensor::ones({3}));
+  EXPECT_THAT(above.all(), ElementsAre("scale", "below"));
+  EXPECT_THAT(refusal([&] { above.put("a.b", Tensor::ones({1})); }), HasSubstr("is no name"));
+  above.remove("below");
+  above.remove("nothing");
+  EXPECT_THAT(above.all(), ElementsAre("scale"));
+  // A place of two modules is one parameter.
+  Open third;
+  const Parameter place = third.add("scale", Tensor::ones({1}));
+  above.putPlace("shared", place, false);
+  above.putPlace("seen", Parameter(Tensor::ones({1})), true);
+  above.add("third", third);
+  EXPECT_THAT(above.names(), ElementsAre("scale", "shared", "seen", "shift", "third"));
+  EXPECT_THAT(above.all(), ElementsAre("scale", "shared"));
+  EXPECT_TRUE(above.parameters()[1].parameter == place);
+  EXPECT_THAT(refusal([&] { above.putPlace("none", Parameter(), false); }),
+              HasSubstr("module: there is no parameter in the place of 'none'"));
   EXPECT_THAT(refusal([] { Twice("b.c"); }), HasSubstr("module: 'b.c' is no name: it is empty or has a dot"));
   EXPECT_THAT(refusal([] { Twice(""); }), HasSubstr("module: '' is no name"));
 }

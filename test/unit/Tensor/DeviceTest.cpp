@@ -15,6 +15,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <numeric>
+#include <thread>
 
 using namespace zyx;
 using namespace zyx::test;
@@ -91,7 +92,10 @@ TEST_P(DevicesTest, ConstantsAreWhereTheyAreNeeded) {
   // The same constants elsewhere: a value that is here does not bind what others make of it.
   EXPECT_THAT(floats(Tensor::ones({2}) + x), ElementsAre(2, 3));
   EXPECT_THAT(floats(Tensor::ones({2}).to(there) + x), ElementsAre(2, 3));
+  const Context context = Context::current();
+  EXPECT_EQ(context.device(), here);
   const DeviceScope scope(there);
+  EXPECT_EQ(context.device(), there);
   EXPECT_EQ(Tensor::zeros({2}).device(), there);
   const Tensor made = Tensor::from({5.f, 6.f});
   EXPECT_EQ(made.device(), there);
@@ -103,6 +107,20 @@ TEST_P(DevicesTest, ConstantsAreWhereTheyAreNeeded) {
   }
   EXPECT_EQ(Tensor::zeros({3}).detach().device(), there);
   EXPECT_THAT(refusal([] { DeviceScope("abacus"); }), HasSubstr("abacus"));
+  // Scopes of coroutines end in any order, and in any thread.
+  auto first = std::make_unique<DeviceScope>(here), second = std::make_unique<DeviceScope>(there);
+  first.reset();
+  EXPECT_EQ(Tensor::zeros({2}).device(), there);
+  first = std::make_unique<DeviceScope>(here);
+  std::thread([&] {
+    EXPECT_FALSE(first->isOfThisThread());
+    first.reset();
+    first = std::make_unique<DeviceScope>(here);
+  }).join();
+  EXPECT_FALSE(first->isOfThisThread());
+  EXPECT_TRUE(second->isOfThisThread());
+  EXPECT_EQ(Tensor::zeros({2}).device(), there);
+  first.reset();
 }
 
 TEST_P(DevicesTest, GradientsGoBackTheSameWay) {
