@@ -149,7 +149,8 @@ def value_and_grad(function, argnums=0, has_aux=False):
     """A function that returns what `function` returns, one float, and the gradient with respect to arguments.
 
     `argnums` is a position, or a tuple of them. The gradient has the structure of the argument. With `has_aux` the
-    function returns a pair whose first is the float.
+    function returns a pair whose first is the float. The function may write such an argument, as by x[0] = v: the gradient is
+    with respect to what it was given, and the caller's array stays what it is.
 
         >>> value, slope = zyx.value_and_grad(lambda x: zyx.sum(x * x))(zyx.asarray([1.0, 2.0]))
         >>> slope.tolist()
@@ -177,7 +178,8 @@ def value_and_grad(function, argnums=0, has_aux=False):
                 own.append(source)
             sources += own
             structures.append((structure, len(own)))
-            args[position] = tree_unflatten(structure, own)
+            # The function gets handles of its own: x[i] = v in it rebinds those, and no source.
+            args[position] = tree_unflatten(structure, [_zyx._cast(source, source.dtype) for source in own])
         # The function may read values, of its loss for example.
         with Tape():
             result = function(*args, **kwargs)

@@ -36,6 +36,40 @@ def test_gradients():
     same(zyx.grad(reads)(x), [2, 4, 6])
 
 
+def test_gradients_of_functions_that_write_their_arguments():
+    """x[i] = v rebinds the function's handle, and neither the source nor the caller's array."""
+
+    def writes(x):
+        x[0] = x[1] * 3
+        return zyx.sum(x)
+
+    x = zyx.asarray([1.0, 2.0])
+    for function in (zyx.grad(writes), zyx.jit(zyx.grad(writes)), zyx.grad(zyx.checkpoint(writes))):
+        same(function(x), [0, 4])
+    assert zyx.checkpoint(writes)(x).item() == zyx.jit(writes)(x).item() == 8 and x.tolist() == [1, 2]
+
+    def writes_tree(tree):
+        tree["w"][0] = 0.0
+        tree["w"] *= 2
+        return zyx.sum(tree["w"] * tree["w"])
+
+    tree = {"w": x}
+    value, slopes = zyx.value_and_grad(writes_tree)(tree)
+    same(slopes["w"], [0, 16])
+    assert value.item() == 16 and tree["w"].tolist() == [1, 2]
+    # Of one array twice, of gradients, and of bodies.
+    same(zyx.grad(lambda x, y: zyx.sum(writes(x) * y), argnums=(0, 1))(x, x)[0], [0, 12])
+    assert zyx.grad(lambda x: zyx.sum(zyx.grad(writes)(x * x) * x))(x).tolist() == [0, 4]
+
+    def step(trip, x):
+        x[0] = x[1]
+        return x
+
+    same(zyx.grad(lambda x: zyx.sum(zyx.loop(2, x, step)))(x), [0, 2])
+    same(zyx.grad(lambda x: zyx.sum(zyx.cond(x[1] > 0, lambda x: step(0, x), lambda x: x, x)))(x), [0, 2])
+    assert zyx.while_loop(x, lambda x: x[0] < 2, step).tolist() == [2, 2] and x.tolist() == [1, 2]
+
+
 def test_higher_gradients():
     x = zyx.asarray(2.0)
     assert zyx.grad(zyx.grad(lambda x: x**4))(x).item() == pytest.approx(48, rel=1e-5)
