@@ -3,9 +3,12 @@
 """Functions of functions: gradients and jit. Arguments are trees: tuples, lists and dicts with arrays in them."""
 import functools
 import struct
+import weakref
 
 from . import _zyx
 from ._creation import asarray
+from ._kept import MOST_PROGRAMS, Kept
+from ._positions import positions_of
 from ._zyx import Array, Parameter, Tape, float32
 
 ONE = struct.pack("<f", 1.0)
@@ -48,12 +51,42 @@ def _flatten(tree, leaves, open_nodes):
                                                                           hasattr(tree, "__array__")):
         leaves.append(asarray(tree))
         return LEAF
-    # What is no array is a part of the structure, and told apart by its type: 1, 1.0 and True are equal.
-    return (_Static, type(tree), (tree,))
+    return static(tree)
 
 
 class _Static:
-    pass
+    """A kind of parts of a structure: what is no array."""
+
+
+class _Exact:
+    """A value that == does not tell from others: -0.0 from 0.0, and NaN, which is none of its equals, from all."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value):
+        self.value, self.key = value, _exact_key(value)
+
+    def __eq__(self, other):
+        return type(other) is _Exact and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+def _exact_key(value):
+    """Of numbers and tuples of them their types and bits."""
+    if isinstance(value, float):
+        return type(value), struct.pack("<d", value)
+    if isinstance(value, complex):
+        return type(value), struct.pack("<dd", value.real, value.imag)
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_exact_key, value))
+    return type(value), value
+
+
+def static(value):
+    """The structure of what is no array. Its type tells 1, 1.0 and True apart, which are equal."""
+    return _Static, type(value), (_Exact(value) if isinstance(value, (float, complex, tuple)) else value,)
 
 
 def _unflatten(structure, leaves):
@@ -61,7 +94,8 @@ def _unflatten(structure, leaves):
         return next(leaves)
     kind, keys, parts = structure
     if kind is _Static:
-        return parts[0]
+        value, = parts
+        return value.value if type(value) is _Exact else value
     if kind is dict:
         return {key: _unflatten(part, leaves) for key, part in zip(keys, parts)}
     made = [_unflatten(part, leaves) for part in parts]
@@ -221,7 +255,8 @@ class jit:
     values. What is no array (numbers, strings, None) is a part of the program: another one is another program.
     `static_argnums` and `static_argnames` say which arguments are so as a whole; they are hashable. Arrays that the
     function reads from elsewhere are those of the first call, but for parameters of modules. `donate_argnums` are
-    arguments whose memory results may take; these arrays have no value after the call.
+    arguments whose memory results may take; these arrays have no value after the call. Negative positions count from the
+    last positional parameter. The last 64 programs are kept; of a method each object, which has weak references, has its own.
 
         >>> double = zyx.jit(lambda x: x + x)
         >>> double(zyx.asarray([1.0, 2.0])).tolist()
@@ -232,30 +267,48 @@ class jit:
         # First, as it copies attributes, which a jit of a jit has, too.
         functools.update_wrapper(self, function)
         self._function = function
-        self._static_positions = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+        self._static_positions = positions_of("jit: static_argnums", function, static_argnums)
         self._static_names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-        self._donated = (donate_argnums,) if isinstance(donate_argnums, int) else tuple(donate_argnums)
-        self._programs = {}
+        self._donated = positions_of("jit: donate_argnums", function, donate_argnums)
+        self._programs, self._made, self._left = Kept(), 0, 0
         # The same programs for calls of arrays alone, by their types.
         self._plain = None if self._static_positions or self._donated else {}
+        # Of objects whose method this is, by their ids.
+        self._bound = {}
 
     def __get__(self, instance, owner=None):
-        # As a method: the object is a part of the program, and so is kept with it.
-        if instance is None:
-            return self
-        name = f"_zyx_jit_{self.__name__}"
-        if name not in instance.__dict__:
-            bound = jit(functools.partial(self._function, instance),
-                        static_argnums=tuple(position - 1 for position in self._static_positions),
+        return self if instance is None else _Method(self._of(instance), instance)
+
+    def _of(self, instance):
+        """That of an object, which is a part of its programs. It is not kept in the object, whose copies would have it,
+        and does not keep the object."""
+        key = id(instance)
+        reference, bound = self._bound.get(key, (None, None))
+        if reference is None or reference() is not instance:
+            try:
+                reference = weakref.ref(instance, functools.partial(_forget, self._bound, key))
+            except TypeError:
+                raise TypeError(f"jit: {self.__qualname__}: an object whose method is compiled needs weak references: "
+                                f"'__weakref__' among the __slots__ of {type(instance).__qualname__}") from None
+            if 0 in self._donated:
+                raise ValueError(f"jit: {self.__qualname__}: donate_argnums has 0, the object whose method it is")
+
+            @functools.wraps(self._function)
+            def method(*args, **kwargs):
+                return function(reference(), *args, **kwargs)
+
+            function = self._function
+            # The object is static whether it is named or not.
+            bound = jit(method, static_argnums=tuple(position - 1 for position in self._static_positions if position),
                         static_argnames=self._static_names,
                         donate_argnums=tuple(position - 1 for position in self._donated))
-            object.__setattr__(instance, name, bound)
-        return instance.__dict__[name]
+            self._bound[key] = reference, bound
+        return bound
 
     @property
     def captures(self):
         """How often the function was called."""
-        return sum(program.captures for program, _ in self._programs.values())
+        return self._left + sum(program.captures for program, _ in self._programs.values())
 
     def __call__(self, *args, **kwargs):
         if self._plain and not kwargs:
@@ -268,7 +321,7 @@ class jit:
         leaves, structures, donated = [], [], []
         for position, arg in enumerate(args):
             if position in self._static_positions:
-                structures.append((_Static, type(arg), (arg,)))
+                structures.append(static(arg))
                 continue
             if position in self._donated:
                 first = len(leaves)
@@ -283,7 +336,7 @@ class jit:
         names = tuple(sorted(kwargs)) if kwargs else ()
         for name in names:
             if name in self._static_names:
-                structures.append((_Static, type(kwargs[name]), (kwargs[name],)))
+                structures.append(static(kwargs[name]))
             else:
                 structures.append(_flatten(kwargs[name], leaves, set()))
         key = (len(args), names, tuple(structures), _zyx._types(leaves))
@@ -292,7 +345,14 @@ class jit:
         except TypeError as error:
             raise TypeError(f"jit: what is no array is a part of the program, and so has to be hashable: {error}") from None
         if found is None:
-            found = self._programs[key] = self._program(len(args), names, key[2], donated)
+            found = self._program(len(args), names, key[2], donated)
+            left = self._programs.put(key, found)
+            self._made += 1
+            if left is not None:
+                self._left += left[0].captures
+            if self._plain and self._made % (MOST_PROGRAMS // 2) == 0:
+                # Those that are called come back by way of the others, among which they are then the latest.
+                self._plain.clear()
         program, structure_of = found
         results = program(leaves)
         structure = structure_of()
@@ -321,6 +381,29 @@ class jit:
 
     def __repr__(self):
         return f"<zyx.jit of {self._function!r}>"
+
+
+class _Method:
+    """A jit of one object, which lives as long as this."""
+
+    __slots__ = ("_jit", "__self__")
+
+    def __init__(self, jit, instance):
+        self._jit, self.__self__ = jit, instance
+
+    def __call__(self, *args, **kwargs):
+        return self._jit(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._jit, name)
+
+    def __repr__(self):
+        return f"<{self._jit!r} of {self.__self__!r}>"
+
+
+def _forget(bound, key, reference):
+    if bound.get(key, (None,))[0] is reference:
+        del bound[key]
 
 
 def checkpoint(function):

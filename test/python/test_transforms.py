@@ -1,7 +1,12 @@
 """Gradients, jit and trees."""
 import collections
+import copy
+import functools
+import gc
+import math
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -212,6 +217,123 @@ def test_jit_with_gradients_and_statics():
             return x * self.scale
 
     same(Model()(zyx.asarray([1.0, 2.0])), [3, 6])
+
+
+def test_jit_of_methods():
+    """An object's programs are its own: copies have none of them, and nothing is written into it."""
+
+    class Scaled:
+        def __init__(self, scale):
+            self.scale = scale
+
+        @zyx.jit
+        def times(self, x):
+            return x * self.scale
+
+        @functools.partial(zyx.jit, static_argnums=(0, -1))
+        def to_power(self, x, power=2):
+            return x**power * self.scale
+
+    first, x = Scaled(3), zyx.asarray([1.0, 2.0])
+    same(first.times(x), [3, 6])
+    for other in (copy.copy(first), copy.deepcopy(first)):
+        other.scale = 5
+        same(other.times(x), [5, 10])
+    same(first.times(x), [3, 6])
+    assert first.times.captures == 1 and list(vars(first)) == ["scale"] and first.times.__self__ is first
+    same(first.to_power(x, 3), [3, 24])
+    same(Scaled.times(Scaled(4), x), [4, 8])
+    # A method keeps its object, and the programs do not.
+    times, here = Scaled(7).times, weakref.ref(first)
+    same(times(x), [7, 14])
+    del first
+    gc.disable()
+    try:
+        assert here() is None
+    finally:
+        gc.enable()
+
+    class Slots:
+        __slots__ = ("scale", "__weakref__")
+
+        @zyx.jit
+        def times(self, x):
+            return x * self.scale
+
+    slots = Slots()
+    slots.scale = 2
+    same(slots.times(x), [2, 4])
+
+    class Bare:
+        __slots__ = ()
+
+        @zyx.jit
+        def times(self, x):
+            return x
+
+    with pytest.raises(TypeError, match="Bare.times: an object whose method is compiled needs weak references"):
+        Bare().times(x)
+
+
+def test_jit_tells_numbers_by_their_bits():
+    inverse = zyx.jit(lambda x, by: x / by)
+    x = zyx.asarray([1.0])
+    assert inverse(x, 0.0).tolist() == [math.inf] and inverse(x, -0.0).tolist() == [-math.inf]
+    # A NaN is one program, wherever it comes from.
+    before = inverse.captures
+    for _ in range(3):
+        assert math.isnan(inverse(x, float("nan")).item())
+    assert inverse.captures == before + 1
+    kinds = zyx.jit(lambda x, value: {"x": x, "value": value}, static_argnums=1)
+    for value in (1, 1.0, True, 1 + 0j, (1, 0.0), (True, 0.0), (1.0, 0.0), (1, -0.0), (1, (math.nan,)), complex(0, -0.0), complex(0, 0.0)):
+        assert repr(kinds(x, value)["value"]) == repr(value)
+    assert kinds.captures == 11
+    assert kinds(x, (1, (float("nan"),)))["value"] and kinds.captures == 11
+    # And a value that a loop carries.
+    assert zyx.loop(2, (x, float("nan")), lambda trip, c: (c[0] * 2, float("nan")))[0].tolist() == [4]
+
+
+def test_jit_keeps_64_programs():
+    function = zyx.jit(lambda x, by: x * by)
+    for by in range(100):
+        function(zyx.ones(2), by)
+        function(zyx.ones(2), 0)
+    assert function.captures == 100 and len(function._programs) == 64
+    plain = zyx.jit(lambda x: x * 2)
+    for extent in range(1, 101):
+        plain(zyx.ones(extent))
+        plain(zyx.ones(1))
+    assert plain.captures == 100 and len(plain._programs) == 64 and len(plain._plain) <= 64
+
+
+def test_positions_of_arguments():
+    """Negative ones count from the last parameter, and what is out of range is refused."""
+    power = zyx.jit(lambda x, n: x**n["n"] if isinstance(n, Hashed) else x, static_argnums=-1)
+    assert power(zyx.asarray(3.0), Hashed(n=2)).item() == 9
+    assert zyx.jit(lambda x, y: x, donate_argnums=(-1, 0))._donated == (1, 0)
+    for wrong in (2, -3, (0, 7)):
+        with pytest.raises(ValueError, match="jit: static_argnums: there is no argument"):
+            zyx.jit(lambda x, y: x, static_argnums=wrong)
+        with pytest.raises(ValueError, match="jit: donate_argnums: there is no argument"):
+            zyx.jit(lambda x, y: x, donate_argnums=wrong)
+    with pytest.raises(ValueError, match="counts from the end"):
+        zyx.jit(lambda *x: x, static_argnums=-1)
+    assert zyx.jit(lambda *x: x[1] * 2, static_argnums=0)((1, 2), zyx.asarray(1.0)).item() == 2
+    with pytest.raises(TypeError):
+        zyx.jit(lambda x: x, static_argnums=0.0)
+
+    class Model:
+        @functools.partial(zyx.jit, donate_argnums=0)
+        def gives(self, x):
+            return x
+
+    with pytest.raises(ValueError, match="donate_argnums has 0, the object"):
+        Model().gives(zyx.asarray(1.0))
+
+
+class Hashed(dict):
+    def __hash__(self):
+        return hash(tuple(self.items()))
 
 
 def test_donation():
