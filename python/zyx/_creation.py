@@ -3,6 +3,7 @@
 """Arrays of constants, and of elements of other objects."""
 import math
 import struct
+import sys
 
 from . import _dtypes, _zyx
 from ._dtypes import float32, float64, int64, number_dtype, to_dtype
@@ -76,11 +77,49 @@ def _from_numbers(obj, dtype):
     return _zyx._cast(_zyx._from_bytes(data, source, shape), target)
 
 
+def _is_scalar(obj, numpy):
+    return isinstance(obj, (bool, int, float)) or isinstance(obj, numpy.generic) and (
+        obj.dtype.name in CODES or obj.dtype.name in ("float16", *EXTENSIONS))
+
+
+def _all_scalars(obj, numpy):
+    if isinstance(obj, (list, tuple)):
+        return all(_all_scalars(each, numpy) for each in obj)
+    return _is_scalar(obj, numpy)
+
+
+def _from_scalars(obj, dtype):
+    """Of nested lists with scalars of NumPy, and numbers of Python between them: one array, and not a stack of as many.
+    None where something else is among them."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not _all_scalars(obj, numpy):
+        return None
+    shape, scalars = _list_shape(obj)
+    # A float64 of NumPy is a float of Python, too, and goes as one.
+    kinds = {type(scalar): scalar for scalar in scalars if not isinstance(scalar, (bool, int, float))}
+    numbers = [scalar for scalar in scalars if isinstance(scalar, (bool, int, float))]
+    made = [to_dtype(scalar.dtype) for scalar in kinds.values()]
+    # What the numbers become alone, and whether an integer fits that, or what is asked for.
+    for of_kind in (lambda number: isinstance(number, float), lambda number: isinstance(number, bool),
+                    lambda number: isinstance(number, int) and not isinstance(number, bool)):
+        own = [number for number in numbers if of_kind(number)]
+        if own:
+            made.append(_from_numbers(own, None).dtype)
+            if dtype is not None:
+                _from_numbers(own, dtype)
+    common = _dtypes.result_type(*made)
+    # NumPy knows the names of ml_dtypes' dtypes by their scalars alone.
+    name = next((scalar.dtype for scalar in kinds.values() if scalar.dtype.name == common.name), common.name)
+    with numpy.errstate(over="ignore"):
+        found = _from_object(numpy.array(scalars, dtype=name).reshape(shape), False)
+    return _zyx._cast(found, dtype or common)
+
+
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """An array of a number, nested lists, an array, or any object with the buffer protocol or DLPack.
 
     Elements of other libraries are copied, because they may change. With copy=False they are not, and must not change.
-    Floats of Python become float32.
+    Floats of Python, of which a float64 of NumPy is one, become float32; other scalars of NumPy keep their dtype.
 
         >>> zyx.asarray([[1, 2], [3, 4]]).shape
         (2, 2)
@@ -95,6 +134,9 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if isinstance(obj, (list, tuple)) and _has_arrays(obj):
         if copy is False:
             raise ValueError("asarray: copy=False, but a list of arrays needs a copy")
+        scalars = _from_scalars(obj, dtype)
+        if scalars is not None:
+            return _placed(scalars, device)
         parts = [asarray(each, dtype=dtype) for each in obj]
         common = _dtypes.result_type(*parts)
         return _placed(_zyx._stack([_zyx._cast(part, common) for part in parts], 0), device)

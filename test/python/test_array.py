@@ -3,6 +3,7 @@ import math
 import pickle
 import traceback
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -253,3 +254,33 @@ def test_pickle_and_namespace():
     info = zyx.__array_namespace_info__()
     assert info.dtypes(kind="unsigned integer").keys() == {"uint8", "uint16", "uint32", "uint64"}
     assert info.capabilities()["boolean indexing"] is True
+
+
+def test_lists_of_numpy_scalars():
+    """They are numbers with a dtype: one array, and no program that stacks as many."""
+    ints = np.arange(3000)
+    compilations = zyx.counters()["compiles"]
+    for dtype in ("int8", "uint64", "int64", "float16", "float32", "bool", ml_dtypes.bfloat16, ml_dtypes.float8_e5m2):
+        source = ints.astype(dtype)
+        made = zyx.asarray(list(source))
+        assert made.dtype.name == source.dtype.name and made.shape == (3000,) and np.array_equal(np.asarray(made), source)
+    made = zyx.asarray([list(np.float32([1, 2])), [np.float32(3), np.float32(4)]])
+    assert made.tolist() == [[1, 2], [3, 4]] and made.dtype is zyx.float32
+    assert zyx.counters()["compiles"] == compilations
+    # Between others and numbers of Python, as their arrays do.
+    for numbers, dtype in (([np.int8(1), 2], zyx.int64), ([np.int8(1), np.uint8(200)], zyx.int16), ([np.float32(1), 2.5], zyx.float32),
+                           ([np.uint64(2**64 - 1), 2**63], zyx.uint64), ([np.float16(1), np.float32(2)], zyx.float32)):
+        made = zyx.asarray(numbers)
+        assert made.dtype is dtype and made.tolist() == [number if isinstance(number, (int, float)) else number.item() for number in numbers]
+    assert zyx.asarray([np.int64(3), 4], dtype=zyx.float32).tolist() == [3.0, 4.0]
+    assert zyx.asarray([(np.bool_(True),), [False]]).tolist() == [[True], [False]]
+    with pytest.raises(TypeError, match="no dtype together"):
+        zyx.asarray([np.bool_(True), np.int64(1)])
+    with pytest.raises(OverflowError, match="no zyx.int8 is 300"):
+        zyx.asarray([np.int8(1), 300], dtype=zyx.int8)
+    with pytest.raises(ValueError, match="different shapes"):
+        zyx.asarray([[np.int64(1)], np.int64(2)])
+    with pytest.raises(TypeError):
+        zyx.asarray([np.complex64(1), np.int64(2)])
+    # Arrays beside them are stacked, as before.
+    assert zyx.asarray([zyx.asarray(1), np.int64(2)]).tolist() == [1, 2]
