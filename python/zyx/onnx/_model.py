@@ -14,6 +14,9 @@ NEWEST = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview": 1, "ai.onnx.preview.traini
 # Values of at most so many elements are computed by the interpreter while a graph is read, where nothing but constants
 # leads to them: shapes, axes, limits.
 MOST_KNOWN = 4096
+# Nodes of one program, with those of its functions as often as they are called and those of loops for each trip. Few bytes
+# of a file may stand for very many.
+MOST_NODES = 1_000_000
 
 OPS = {}
 # Ops that take a bounded input: functions of a node, the number of the input, its array and the axis, which give the axis of
@@ -270,7 +273,7 @@ class Trace:
     """One walk through the graph."""
 
     def __init__(self, model, is_stepwise):
-        self.model, self.is_stepwise, self.depth = model, is_stepwise, 0
+        self.model, self.is_stepwise, self.depth, self.count = model, is_stepwise, 0, 0
 
     def outputs(self, inputs):
         scope = _Scope(self.model.opsets)
@@ -298,7 +301,10 @@ class Trace:
     def nodes(self, protos, scope):
         for proto in protos:
             node = Node(self, proto, scope, None)
+            self.count += 1
             try:
+                if self.count > MOST_NODES and not self.is_stepwise:
+                    node.refuse(f"a program of more than {MOST_NODES} nodes, of which loops and branches have the most")
                 node.values = [scope.find(name) if name else None for name in proto.input]
                 results = self.evaluate(node)
                 if len(results) < len([name for name in proto.output if name]):
@@ -502,9 +508,36 @@ class Model:
         visit(self.proto.graph.node, 0)
         for function in self.proto.functions:
             visit(function.node, 0)
+        self._check_size()
         if missing:
             texts = [f"{'.'.join(filter(None, key))} (node '{name}')" for key, name in sorted(missing.items())]
             raise _zyx.UnsupportedError(f"{self.name}: ops that zyx.onnx has not: {', '.join(texts)}")
+
+    def _check_size(self):
+        """Refuses functions that call each other so often that no walk through them ends."""
+        sizes, open_functions = {}, set()
+
+        def size(nodes):
+            total = len(nodes)
+            for node in nodes:
+                key = (_domain(node.domain), node.op_type, node.overload)
+                # One that calls itself is refused when it is called.
+                if key in self.functions and key not in open_functions:
+                    if key not in sizes:
+                        if len(open_functions) > _file.DEEPEST:
+                            raise ModelError(f"{self.name}: functions call each other more than {_file.DEEPEST} deep")
+                        open_functions.add(key)
+                        sizes[key] = size(self.functions[key].node)
+                        open_functions.discard(key)
+                    total += sizes[key]
+                total += sum(size(graph.node) for attribute in node.attribute
+                             for graph in ([attribute.g] if attribute.g is not None else []) + attribute.graphs)
+            return total
+
+        total = size(self.proto.graph.node)
+        if total > MOST_NODES:
+            raise _zyx.UnsupportedError(f"{self.name}: a model of {total} nodes, with those of functions wherever they are called; "
+                                        f"at most {MOST_NODES} are taken")
 
     def constants_of(self, graph):
         """Initializers by name, read once."""
