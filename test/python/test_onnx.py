@@ -730,3 +730,40 @@ def test_pipes_are_no_files(tmp_path):
         zyx.onnx.load(tmp_path / "model" / "pipe")
     with pytest.raises(zyx.onnx.ModelError, match="'.': is no file"):
         zyx.onnx.load(external(tmp_path, location="."))
+
+
+def test_nodes_that_cannot_be_meant_are_named():
+    """Whatever is wrong with attributes and inputs, the error is ModelError with the node, in words about it."""
+    x, i = np.ones((1, 4, 2, 2), np.float32), np.int64([0])
+    for op, attributes, inputs, what in (
+            ("DepthToSpace", {"blocksize": 0}, ["x"], "is 0, by which something is divided"),
+            ("Range", {}, ["s", "s", "s"], "step|divided"),
+            ("Add", {}, ["x"], "it has 1 inputs, and the op takes 2 at least"),
+            ("Max", {}, [], "it has 0 inputs, and the op takes 1 at least"),
+            ("Tanh", {}, ["x", "x"], "it has 2 inputs, and the op takes 1 at most"),
+            ("Gelu", {}, ["x", "x"], "it has 2 inputs, and the op takes 1 at most"),
+            ("Softmax", {"axis": "x"}, ["x"], "the attribute 'axis' is a text, where an integer is meant"),
+            ("Softmax", {"axis": [1]}, ["x"], "the attribute 'axis' is a list, where an integer is meant"),
+            ("Elu", {"alpha": "x"}, ["x"], "the attribute 'alpha' is a text, where a number is meant"),
+            ("Gelu", {"approximate": 1}, ["x"], "the attribute 'approximate' is an integer, where a text is meant"),
+            ("Transpose", {"perm": 3}, ["x"], "an input or attribute|perm"),
+            ("Add", {}, ["x", ""], "an input or attribute that it needs is not there"),
+            ("Cast", {"to": 99}, ["x"], "type 99"),
+            ("MaxPool", {"kernel_shape": [2, 2], "auto_pad": "NEVER"}, ["x"], "NEVER"),
+            ("MaxPool", {"kernel_shape": [2, 2], "strides": [0, 1]}, ["x"], "divided|stride")):
+        model = loaded([helper.make_node(op, inputs, ["y"], name="wrong", **attributes)], [("x", FLOAT, None)], [("y", FLOAT, None)],
+                       {"i": i, "s": np.array(0, np.int64)})
+        with pytest.raises((zyx.onnx.ModelError, zyx.Error), match=rf"^model: node 'wrong' \({op}, opset 21\): .*({what})") as raised:
+            zyx.eval(model(x))
+        assert not re.search(r"locals|NoneType|incompatible|positional", str(raised.value))
+    # A function of the model with more inputs than it takes; numbers as the other kind of number; an output that nobody makes.
+    function = helper.make_function("mine", "F", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 21)])
+    model = loaded([helper.make_node("F", ["x", "x"], ["y"], domain="mine", name="wrong")], [("x", FLOAT, None)], [("y", FLOAT, None)],
+                   functions=[function], domains=["mine"])
+    with pytest.raises(zyx.onnx.ModelError, match="'wrong' .F, opset 1.: it has 2 inputs, and the function takes 1 at most"):
+        model(x)
+    model = loaded([helper.make_node("Elu", ["x"], ["y"], alpha=2)], [("x", FLOAT, None)], [("y", FLOAT, None)])
+    assert model(np.float32([3])).tolist() == [3]
+    model = loaded([helper.make_node("Neg", ["x"], ["z"])], [("x", FLOAT, None)], [("y", FLOAT, None)])
+    with pytest.raises(zyx.onnx.ModelError, match="model: outputs of the graph: nothing before it makes 'y'"):
+        model(x)
