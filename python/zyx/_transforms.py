@@ -6,7 +6,7 @@ import struct
 import weakref
 
 from . import _zyx
-from ._creation import asarray
+from ._creation import asarray, to_int
 from ._kept import MOST_PROGRAMS, Kept
 from ._positions import positions_of
 from ._zyx import Array, Parameter, Tape, float32
@@ -163,7 +163,7 @@ def detach(x, /):
         >>> zyx.detach(zyx.asarray([1.0]) * 2).tolist()
         [2.0]
     """
-    return _zyx._detach(x)
+    return _zyx._detach(_one_array("detach: x", x, "an array"))
 
 
 def gradient(target, sources, *, seed=None, allow_unused=False):
@@ -176,6 +176,7 @@ def gradient(target, sources, *, seed=None, allow_unused=False):
         >>> [slope.tolist() for slope in zyx.gradient(zyx.sum(x * x), [x])]
         [[6.0]]
     """
+    target = _one_array("gradient: the target", target, "an array of floats")
     return _zyx._gradient(target, [s.value if isinstance(s, Parameter) else s for s in sources], seed, allow_unused)
 
 
@@ -452,6 +453,8 @@ def loop(trips, initial, body):
     """
     leaves, structure = tree_flatten(initial)
     flat = _flat_body("loop", structure, body)
+    if not isinstance(trips, Array):
+        trips = to_int(trips, "loop: the number of trips")
     return tree_unflatten(structure, _zyx._loop(trips, leaves, flat))
 
 
@@ -464,7 +467,24 @@ def while_loop(initial, condition, body):
     """
     leaves, structure = tree_flatten(initial)
     flat = _flat_body("while_loop", structure, body)
-    return tree_unflatten(structure, _zyx._while_loop(leaves, lambda now: [condition(tree_unflatten(structure, now))], flat))
+
+    def goes_on(now):
+        return [_one_array("while_loop: the condition", condition(tree_unflatten(structure, now)), "an array of one bool", bool)]
+
+    return tree_unflatten(structure, _zyx._while_loop(leaves, goes_on, flat))
+
+
+def _one_array(what, value, meant, kind=()):
+    """An array, or what a number of one kind is as one; TypeError for others."""
+    if isinstance(value, Parameter):
+        return value.value
+    if isinstance(value, Array):
+        return value
+    # True is an int of Python, and no index.
+    is_number = isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+    if is_number or (kind and hasattr(value, "__array__") and getattr(value, "shape", None) == ()):
+        return asarray(value)
+    raise TypeError(f"{what} is {meant}, and no {type(value).__name__}")
 
 
 def _branches(name, branches, operands):
@@ -497,7 +517,7 @@ def cond(condition, then, otherwise, *operands):
         [-1.0, -1.0]
     """
     leaves, (first, second), made = _branches("cond", (then, otherwise), operands)
-    chosen = _zyx._cond(condition, leaves, first, second)
+    chosen = _zyx._cond(_one_array("cond: the condition", condition, "an array of one bool", bool), leaves, first, second)
     return tree_unflatten(made[0], chosen)
 
 
@@ -508,5 +528,5 @@ def switch(index, branches, *operands):
         4.0
     """
     leaves, functions, made = _branches("switch", branches, operands)
-    chosen = _zyx._choose(index, leaves, functions)
+    chosen = _zyx._choose(_one_array("switch: the index", index, "an array of one int64", int), leaves, functions)
     return tree_unflatten(made[0], chosen)

@@ -284,3 +284,45 @@ def test_lists_of_numpy_scalars():
         zyx.asarray([np.complex64(1), np.int64(2)])
     # Arrays beside them are stacked, as before.
     assert zyx.asarray([zyx.asarray(1), np.int64(2)]).tolist() == [1, 2]
+
+
+class Given:
+    """An object that gives what it is told to by DLPack."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **wishes):
+        return self.capsule
+
+
+def test_refusals_are_in_words_about_the_call():
+    """Not in those of the binding, which lists overloads of private functions."""
+    capsule = np.ones(3, np.float32).__dlpack__()
+    assert zyx.from_dlpack(Given(capsule)).tolist() == [1, 1, 1]
+    for call, error, text in (
+            (lambda: zyx.from_dlpack(Given(capsule)), BufferError, "from_dlpack: Given.__dlpack__ gives PyCapsule"),
+            (lambda: zyx.from_dlpack(Given(5)), BufferError, "from_dlpack: Given.__dlpack__ gives int"),
+            (lambda: zyx.from_dlpack(5), TypeError, "from_dlpack: int has no __dlpack__"),
+            (lambda: zyx.arange(0, 1e30), OverflowError, "arange: the number of elements: 1[0-9]{30} is no int64"),
+            (lambda: zyx.arange(0, float("nan")), ValueError, "arange: from 0 to nan by 1 there is no number"),
+            (lambda: zyx.arange(0, 2**70), OverflowError, "arange: a number: [0-9]+ is no int64"),
+            (lambda: zyx.arange("x"), TypeError, "arange: a number is an integer, and no str"),
+            (lambda: zyx.linspace(0, 1, 2.5), TypeError, "linspace: num is an integer, and no float"),
+            (lambda: zyx.linspace(0, 1, -5), ValueError, "linspace: -5 numbers"),
+            (lambda: zyx.eye(2**70), OverflowError, "eye: the number of rows"),
+            (lambda: zyx.zeros((2**70,)), OverflowError, "an extent: [0-9]+ is no int64"),
+            (lambda: zyx.zeros((1.5,)), TypeError, "an extent is an integer, and no float"),
+            (lambda: zyx.asarray([2**2000, 1.0]), OverflowError, "asarray: no zyx.float64 is an integer of 2001 bits"),
+            (lambda: zyx.asarray([2**70], dtype=zyx.float32), OverflowError, "asarray: no zyx.uint64 is"),
+            (lambda: zyx.full(2, 2**2000, dtype=zyx.float32), OverflowError, "full: no zyx.float32 is an integer of 2001 bits"),
+            (lambda: zyx.random.key(1.5), TypeError, "key: the seed is an integer, and no float"),
+            (lambda: zyx.random.key(2**64), OverflowError, "key: the seed has 64 bits at most"),
+            (lambda: zyx.random.fold_in(zyx.random.key(1), 2**64), OverflowError, "fold_in: the number has 64 bits at most")):
+        with pytest.raises(error, match=text):
+            call()
+    assert zyx.random.key(-1).item() == zyx.random.key(np.uint64(2**64 - 1)).item() == 2**64 - 1
+    assert zyx.arange(zyx.asarray(3)).tolist() == zyx.arange(np.int64(3)).tolist() == [0, 1, 2]

@@ -401,6 +401,19 @@ def test_branches():
     # A branch that has no end is not run.
     endless = zyx.jit(lambda c, x: zyx.cond(c, lambda x: zyx.while_loop(x, lambda y: y == y, lambda trip, y: y + 1), lambda x: x, x))
     assert endless(zyx.asarray(False), zyx.asarray(2.0)).item() == 2
+    # Numbers of Python and NumPy choose, too; others are refused in words about the call.
+    for yes in (True, np.bool_(True)):
+        assert zyx.cond(yes, lambda x: x, lambda x: -x, x).tolist() == x.tolist()
+    assert zyx.switch(1, [lambda x: x, lambda x: -x], x).tolist() == (-x).tolist()
+    assert zyx.while_loop(x, lambda x: False, lambda trip, x: -x).tolist() == x.tolist()
+    for call, text in ((lambda: zyx.cond(1, lambda x: x, lambda x: -x, x), "cond: the condition is an array of one bool, and no int"),
+                       (lambda: zyx.switch(True, [lambda x: x], x), "switch: the index is an array of one int64, and no bool"),
+                       (lambda: zyx.while_loop(x, lambda x: None, lambda trip, x: x), "while_loop: the condition is an array of one bool, and no NoneType"),
+                       (lambda: zyx.loop(2.0, x, lambda trip, x: x), "loop: the number of trips is an integer, and no float"),
+                       (lambda: zyx.detach(3), "detach: x is an array, and no int"),
+                       (lambda: zyx.gradient(3, [x]), "gradient: the target is an array of floats, and no int")):
+        with pytest.raises(TypeError, match=text):
+            call()
     with pytest.raises(ValueError, match="other structures"):
         zyx.cond(zyx.asarray(True), lambda x: x, lambda x: (x, x), x)
     with pytest.raises(zyx.Error, match="one branch makes"):
