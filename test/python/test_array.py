@@ -326,3 +326,16 @@ def test_refusals_are_in_words_about_the_call():
             call()
     assert zyx.random.key(-1).item() == zyx.random.key(np.uint64(2**64 - 1)).item() == 2**64 - 1
     assert zyx.arange(zyx.asarray(3)).tolist() == zyx.arange(np.int64(3)).tolist() == [0, 1, 2]
+
+
+def test_an_array_without_room_is_named_where_it_is_read():
+    """And not by the constant that it shares with others, which somebody else made."""
+    small = zyx.zeros(2)
+    for make in (lambda: zyx.zeros((2**40,)), lambda: zyx.zeros((2**40,)) + zyx.ones((2**40,))):
+        with pytest.raises(zyx.OutOfMemoryError, match=r"the tensor f32\[1099511627776\] has 4398046511104 bytes, more than the largest size") as raised:
+            zyx.eval(make())
+        line = raised.traceback[0].lineno + 1
+        assert f"test_array.py:{line}: " in str(raised.value) and "graph.constant" not in str(raised.value)
+        with pytest.raises(zyx.OutOfMemoryError, match="more than the largest size"):
+            zyx.jit(lambda x: x + make())(small[0])
+    assert small.tolist() == [0, 0]
