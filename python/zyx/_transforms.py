@@ -286,13 +286,15 @@ class jit:
         key = id(instance)
         reference, bound = self._bound.get(key, (None, None))
         if reference is None or reference() is not instance:
+            # What is wrapped may be no function with a name of its own.
+            name = getattr(self, "__qualname__", repr(self._function))
             try:
                 reference = weakref.ref(instance, functools.partial(_forget, self._bound, key))
             except TypeError:
-                raise TypeError(f"jit: {self.__qualname__}: an object whose method is compiled needs weak references: "
+                raise TypeError(f"jit: {name}: an object whose method is compiled needs weak references: "
                                 f"'__weakref__' among the __slots__ of {type(instance).__qualname__}") from None
             if 0 in self._donated:
-                raise ValueError(f"jit: {self.__qualname__}: donate_argnums has 0, the object whose method it is")
+                raise ValueError(f"jit: {name}: donate_argnums has 0, the object whose method it is")
 
             @functools.wraps(self._function)
             def method(*args, **kwargs):
