@@ -18,7 +18,7 @@ def parameters_of(function):
 
 def positions_of(what, function, numbers):
     """Each position from the front. A negative one counts from the last positional parameter. ValueError where there is none."""
-    numbers = () if numbers is None else numbers if isinstance(numbers, (tuple, list, set, frozenset)) else (numbers,)
+    numbers = () if numbers is None else tuple(numbers) if hasattr(numbers, "__iter__") else (numbers,)
     made = []
     names, has_more = parameters_of(function) if numbers else (None, True)
     for number in map(operator.index, numbers):

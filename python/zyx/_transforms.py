@@ -400,6 +400,12 @@ class _Method:
     def __getattr__(self, name):
         return getattr(self._jit, name)
 
+    def __eq__(self, other):
+        return type(other) is _Method and self._jit is other._jit
+
+    def __hash__(self):
+        return hash(self._jit)
+
     def __repr__(self):
         return f"<{self._jit!r} of {self.__self__!r}>"
 

@@ -241,6 +241,7 @@ def test_jit_of_methods():
         same(other.times(x), [5, 10])
     same(first.times(x), [3, 6])
     assert first.times.captures == 1 and list(vars(first)) == ["scale"] and first.times.__self__ is first
+    assert first.times == first.times != Scaled(3).times and len({first.times, first.times}) == 1
     same(first.to_power(x, 3), [3, 24])
     same(Scaled.times(Scaled(4), x), [4, 8])
     # A method keeps its object, and the programs do not.
@@ -311,6 +312,7 @@ def test_positions_of_arguments():
     power = zyx.jit(lambda x, n: x**n["n"] if isinstance(n, Hashed) else x, static_argnums=-1)
     assert power(zyx.asarray(3.0), Hashed(n=2)).item() == 9
     assert zyx.jit(lambda x, y: x, donate_argnums=(-1, 0))._donated == (1, 0)
+    assert zyx.jit(lambda x, y: x, static_argnums=range(2))._static_positions == (0, 1)
     for wrong in (2, -3, (0, 7)):
         with pytest.raises(ValueError, match="jit: static_argnums: there is no argument"):
             zyx.jit(lambda x, y: x, static_argnums=wrong)
