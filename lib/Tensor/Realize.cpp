@@ -318,6 +318,15 @@ Status State::checkIsNew(const PendingUpdate *pending) const {
              : Status::ok();
 }
 
+/// Of what gets memory. The compiler refuses a tensor that is too large, too, but names the node that has its elements:
+/// a constant, say, that was made elsewhere and is shared.
+static Status checkSizes(const graph::Graph &graph, std::span<const NodeId> targets) {
+  for (NodeId target : targets)
+    if (const Result<int64_t> size = byteSize(graph.node(target).type); !size.isOk())
+      return Status::outOfMemory(size.status().message());
+  return Status::ok();
+}
+
 Status State::realize(std::span<const Tensor> tensors, const Place &where, const PendingUpdate *pending) {
   ZYX_RETURN_IF_ERROR(mutex.check());
   std::unique_lock lock(mutex);
@@ -347,6 +356,7 @@ Status State::realizeLocked(std::span<const Tensor> tensors, const Place &where,
         targets.push_back(node);
     if (targets.empty())
       return Status::ok();
+    ZYX_RETURN_IF_ERROR(checkSizes(graph, targets));
     ZYX_RETURN_IF_ERROR(takeFailuresBehind(targets));
     build.held.clear();
     ZYX_ASSIGN_OR_RETURN(made, schedule(targets, build));
@@ -430,6 +440,7 @@ Result<State::Plan> State::plan(std::span<const Tensor> placeholders, std::span<
       open.push_back(nodeOf(placeholder));
     for (const Tensor &result : results)
       targets.push_back(nodeOf(result));
+    ZYX_RETURN_IF_ERROR(checkSizes(graph, targets));
     for (size_t number : options.donated)
       donated.push_back(open[number]);
     ZYX_ASSIGN_OR_RETURN(plan.schedule, schedule(targets, build, std::span<const NodeId>(open), {}, donated,

@@ -53,14 +53,19 @@ newaxis = None
 pi = _math.pi
 
 
+# What not every program needs is read when it is named.
+_MODULES = ("jax", "linalg", "models", "nn", "onnx", "optim", "random", "torch")
+
+
 def __getattr__(name):
-    # What not every program needs is read when it is named.
-    if name in ("jax", "linalg", "models", "nn", "onnx", "optim", "random", "torch"):
+    if name in _MODULES:
         import importlib
         return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'zyx' has no attribute '{name}'")
 
 
 def __dir__():
-    return sorted([name for name in globals() if not name.startswith("_")] + ["linalg", "models", "nn", "onnx", "optim",
-                                                                               "random"])
+    # Those of packages that are not there would be names that cannot be read.
+    from importlib.util import find_spec
+    modules = [name for name in _MODULES if name not in ("jax", "torch") or find_spec(name)]
+    return sorted({name for name in globals() if not name.startswith("_")} | {*modules})

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of constants, and of elements of other objects."""
 import math
+import operator
 import struct
+import sys
 
 from . import _dtypes, _zyx
 from ._dtypes import float32, float64, int64, number_dtype, to_dtype
@@ -18,11 +20,32 @@ def _placed(array, device):
     return array if device is None else _zyx._to_device(array, device)
 
 
+def to_int(number, what):
+    """An integer that the compiler counts with."""
+    try:
+        found = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{what} is an integer, and no {type(number).__name__}") from None
+    if not -2**63 <= found < 2**63:
+        raise OverflowError(f"{what}: {_short(found)} is no int64")
+    return found
+
+
+def _short(number):
+    """An integer for a message, which thousands of digits say nothing to."""
+    return str(number) if number.bit_length() <= 128 else f"an integer of {number.bit_length()} bits"
+
+
 def to_shape(shape):
     """A shape of an int or a sequence of ints."""
     if isinstance(shape, int):
-        return (shape,)
-    return tuple(int(extent.__index__()) for extent in shape)
+        return (to_int(shape, "an extent"),)
+    try:
+        extents = tuple(shape)
+    except TypeError:
+        # Scalars of other libraries.
+        extents = (shape,)
+    return tuple(to_int(extent, "an extent") for extent in extents)
 
 
 def _list_shape(obj):
@@ -62,25 +85,63 @@ def _from_numbers(obj, dtype):
     if info and source is not float64:
         for number in numbers:
             if not info.min <= number <= info.max:
-                raise OverflowError(f"asarray: no {target!r} is {number}")
+                raise OverflowError(f"asarray: no {target!r} is {_short(number)}")
     # Integers fit, as was looked at. A float that is no float32 but infinite is the cast's, which knows that.
     if (info and source is not float64 and source is not _zyx.bool) or (source is float64 and target is float32):
         try:
             return _zyx._from_bytes(struct.pack("<" + CODES[target.name] * len(numbers), *numbers), target, shape)
-        except OverflowError:
+        except (OverflowError, struct.error):
             pass
     try:
         data = struct.pack("<" + CODES[source.name] * len(numbers), *numbers)
-    except struct.error as error:
-        raise OverflowError(f"asarray: {error}") from None
+    except (OverflowError, struct.error):
+        raise OverflowError(f"asarray: no {source!r} is {_short(max((each for each in numbers if isinstance(each, int)), key=abs))}") from None
     return _zyx._cast(_zyx._from_bytes(data, source, shape), target)
+
+
+def _is_scalar(obj, numpy):
+    return isinstance(obj, (bool, int, float)) or isinstance(obj, numpy.generic) and (
+        obj.dtype.name in CODES or obj.dtype.name in ("float16", *EXTENSIONS))
+
+
+def _all_scalars(obj, numpy):
+    if isinstance(obj, (list, tuple)):
+        return all(_all_scalars(each, numpy) for each in obj)
+    return _is_scalar(obj, numpy)
+
+
+def _from_scalars(obj, dtype):
+    """Of nested lists with scalars of NumPy, and numbers of Python between them: one array, and not a stack of as many.
+    None where something else is among them."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not _all_scalars(obj, numpy):
+        return None
+    shape, scalars = _list_shape(obj)
+    # A float64 of NumPy is a float of Python, too, and goes as one.
+    kinds = {type(scalar): scalar for scalar in scalars if not isinstance(scalar, (bool, int, float))}
+    numbers = [scalar for scalar in scalars if isinstance(scalar, (bool, int, float))]
+    made = [to_dtype(scalar.dtype) for scalar in kinds.values()]
+    # What the numbers become alone, and whether an integer fits that, or what is asked for.
+    for of_kind in (lambda number: isinstance(number, float), lambda number: isinstance(number, bool),
+                    lambda number: isinstance(number, int) and not isinstance(number, bool)):
+        own = [number for number in numbers if of_kind(number)]
+        if own:
+            made.append(_from_numbers(own, None).dtype)
+            if dtype is not None:
+                _from_numbers(own, dtype)
+    common = _dtypes.result_type(*made)
+    # NumPy knows the names of ml_dtypes' dtypes by their scalars alone.
+    name = next((scalar.dtype for scalar in kinds.values() if scalar.dtype.name == common.name), common.name)
+    with numpy.errstate(over="ignore"):
+        found = _from_object(numpy.array(scalars, dtype=name).reshape(shape), False)
+    return _zyx._cast(found, dtype or common)
 
 
 def asarray(obj, /, *, dtype=None, device=None, copy=None):
     """An array of a number, nested lists, an array, or any object with the buffer protocol or DLPack.
 
     Elements of other libraries are copied, because they may change. With copy=False they are not, and must not change.
-    Floats of Python become float32.
+    Floats of Python, of which a float64 of NumPy is one, become float32; other scalars of NumPy keep their dtype.
 
         >>> zyx.asarray([[1, 2], [3, 4]]).shape
         (2, 2)
@@ -95,6 +156,9 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     if isinstance(obj, (list, tuple)) and _has_arrays(obj):
         if copy is False:
             raise ValueError("asarray: copy=False, but a list of arrays needs a copy")
+        scalars = _from_scalars(obj, dtype)
+        if scalars is not None:
+            return _placed(scalars, device)
         parts = [asarray(each, dtype=dtype) for each in obj]
         common = _dtypes.result_type(*parts)
         return _placed(_zyx._stack([_zyx._cast(part, common) for part in parts], 0), device)
@@ -137,12 +201,14 @@ def from_dlpack(x, /, *, device=None, copy=None):
     """
     if isinstance(x, Array):
         return _placed(x, device)
+    if not hasattr(x, "__dlpack_device__") or not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: {type(x).__name__} has no __dlpack__ and __dlpack_device__")
     kind, number = map(int, x.__dlpack_device__())
     if kind in HOST_KINDS:
-        result = _zyx._from_dlpack(_capsule(x))
+        result = _of_capsule(x, _capsule(x))
     elif kind in KINDS:
         with _zyx.device_scope(f"{KINDS[kind]}:{number}"):
-            result = _zyx._from_dlpack(_capsule(x, stream=_zyx._current_stream()[2]))
+            result = _of_capsule(x, _capsule(x, stream=_zyx._current_stream()[2]))
     else:
         raise BufferError(f"from_dlpack: the array lies on a device of DLPack's kind {kind}, of which zyx has none")
     return _placed(_copied(result) if copy else result, device)
@@ -160,6 +226,15 @@ def _capsule(x, **stream):
     except TypeError:
         # From before DLPack had versions.
         return x.__dlpack__(**stream)
+
+
+def _of_capsule(x, capsule):
+    try:
+        return _zyx._from_dlpack(capsule)
+    except TypeError:
+        # The binding's words are those of an overload.
+        raise BufferError(f"from_dlpack: {type(x).__name__}.__dlpack__ gives {type(capsule).__name__} where a capsule of DLPack is meant "
+                          "that nobody has taken, of numbers on the device that __dlpack_device__ names") from None
 
 
 def _copied(x):
@@ -180,10 +255,14 @@ def full(shape, fill_value, *, dtype=None, device=None):
     if isinstance(fill_value, int) and not isinstance(fill_value, bool) and abs(fill_value) > 2**53 and not dtype.is_float:
         info = _dtypes.iinfo(dtype)
         if not info.min <= fill_value <= info.max:
-            raise OverflowError(f"full: no {dtype!r} is {fill_value}")
+            raise OverflowError(f"full: no {dtype!r} is {_short(fill_value)}")
         make = _zyx._full_i64 if fill_value < 2**63 else _zyx._full_u64
         return _placed(make(shape, fill_value, dtype), device)
-    return _placed(_zyx._full(shape, float(fill_value), dtype), device)
+    try:
+        number = float(fill_value)
+    except OverflowError:
+        raise OverflowError(f"full: no {dtype!r} is {_short(fill_value)}") from None
+    return _placed(_zyx._full(shape, number, dtype), device)
 
 
 def zeros(shape, *, dtype=None, device=None):
@@ -263,8 +342,11 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     is_float = any(isinstance(number, float) for number in numbers)
     dtype = (float32 if is_float else int64) if dtype is None else to_dtype(dtype)
     if not is_float:
-        return _placed(_zyx._arange(start, stop, step, dtype), device)
-    count = max(0, math.ceil((stop - start) / step))
+        return _placed(_zyx._arange(*(to_int(number, "arange: a number") for number in numbers), dtype), device)
+    parts = (stop - start) / step
+    if not math.isfinite(parts):
+        raise ValueError(f"arange: from {start} to {stop} by {step} there is no number of elements")
+    count = to_int(max(0, math.ceil(parts)), "arange: the number of elements")
     positions = _zyx._arange(0, count, 1, float64)
     return _placed(_zyx._cast(_zyx.add(_zyx.multiply(positions, float(step)), float(start)), dtype), device)
 
@@ -276,7 +358,9 @@ def linspace(start, stop, /, num, *, dtype=None, device=None, endpoint=True):
         [0.0, 0.5, 1.0]
     """
     dtype = float32 if dtype is None else to_dtype(dtype)
-    start, stop = float(start), float(stop)
+    start, stop, num = float(start), float(stop), to_int(num, "linspace: num")
+    if num < 0:
+        raise ValueError(f"linspace: {num} numbers")
     parts = num - 1 if endpoint else num
     positions = _zyx._arange(0, num, 1, float64)
     step = (stop - start) / parts if parts > 0 else 0.0
@@ -293,7 +377,8 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
         >>> zyx.eye(2).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    columns = n_rows if n_cols is None else n_cols
+    n_rows, k = to_int(n_rows, "eye: the number of rows"), to_int(k, "eye: k")
+    columns = n_rows if n_cols is None else to_int(n_cols, "eye: the number of columns")
     return _placed(_zyx._eye(n_rows, columns, k, float32 if dtype is None else to_dtype(dtype)), device)
 
 

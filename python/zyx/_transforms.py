@@ -3,9 +3,12 @@
 """Functions of functions: gradients and jit. Arguments are trees: tuples, lists and dicts with arrays in them."""
 import functools
 import struct
+import weakref
 
 from . import _zyx
-from ._creation import asarray
+from ._creation import asarray, to_int
+from ._kept import MOST_PROGRAMS, Kept
+from ._positions import positions_of
 from ._zyx import Array, Parameter, Tape, float32
 
 ONE = struct.pack("<f", 1.0)
@@ -48,12 +51,42 @@ def _flatten(tree, leaves, open_nodes):
                                                                           hasattr(tree, "__array__")):
         leaves.append(asarray(tree))
         return LEAF
-    # What is no array is a part of the structure, and told apart by its type: 1, 1.0 and True are equal.
-    return (_Static, type(tree), (tree,))
+    return static(tree)
 
 
 class _Static:
-    pass
+    """A kind of parts of a structure: what is no array."""
+
+
+class _Exact:
+    """A value that == does not tell from others: -0.0 from 0.0, and NaN, which is none of its equals, from all."""
+
+    __slots__ = ("value", "key")
+
+    def __init__(self, value):
+        self.value, self.key = value, _exact_key(value)
+
+    def __eq__(self, other):
+        return type(other) is _Exact and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+def _exact_key(value):
+    """Of numbers and tuples of them their types and bits."""
+    if isinstance(value, float):
+        return type(value), struct.pack("<d", value)
+    if isinstance(value, complex):
+        return type(value), struct.pack("<dd", value.real, value.imag)
+    if isinstance(value, tuple):
+        return type(value), tuple(map(_exact_key, value))
+    return type(value), value
+
+
+def static(value):
+    """The structure of what is no array. Its type tells 1, 1.0 and True apart, which are equal."""
+    return _Static, type(value), (_Exact(value) if isinstance(value, (float, complex, tuple)) else value,)
 
 
 def _unflatten(structure, leaves):
@@ -61,7 +94,8 @@ def _unflatten(structure, leaves):
         return next(leaves)
     kind, keys, parts = structure
     if kind is _Static:
-        return parts[0]
+        value, = parts
+        return value.value if type(value) is _Exact else value
     if kind is dict:
         return {key: _unflatten(part, leaves) for key, part in zip(keys, parts)}
     made = [_unflatten(part, leaves) for part in parts]
@@ -129,7 +163,7 @@ def detach(x, /):
         >>> zyx.detach(zyx.asarray([1.0]) * 2).tolist()
         [2.0]
     """
-    return _zyx._detach(x)
+    return _zyx._detach(_one_array("detach: x", x, "an array"))
 
 
 def gradient(target, sources, *, seed=None, allow_unused=False):
@@ -142,6 +176,7 @@ def gradient(target, sources, *, seed=None, allow_unused=False):
         >>> [slope.tolist() for slope in zyx.gradient(zyx.sum(x * x), [x])]
         [[6.0]]
     """
+    target = _one_array("gradient: the target", target, "an array of floats")
     return _zyx._gradient(target, [s.value if isinstance(s, Parameter) else s for s in sources], seed, allow_unused)
 
 
@@ -149,7 +184,8 @@ def value_and_grad(function, argnums=0, has_aux=False):
     """A function that returns what `function` returns, one float, and the gradient with respect to arguments.
 
     `argnums` is a position, or a tuple of them. The gradient has the structure of the argument. With `has_aux` the
-    function returns a pair whose first is the float.
+    function returns a pair whose first is the float. The function may write such an argument, as by x[0] = v: the gradient is
+    with respect to what it was given, and the caller's array stays what it is.
 
         >>> value, slope = zyx.value_and_grad(lambda x: zyx.sum(x * x))(zyx.asarray([1.0, 2.0]))
         >>> slope.tolist()
@@ -177,7 +213,8 @@ def value_and_grad(function, argnums=0, has_aux=False):
                 own.append(source)
             sources += own
             structures.append((structure, len(own)))
-            args[position] = tree_unflatten(structure, own)
+            # The function gets handles of its own: x[i] = v in it rebinds those, and no source.
+            args[position] = tree_unflatten(structure, [_zyx._cast(source, source.dtype) for source in own])
         # The function may read values, of its loss for example.
         with Tape():
             result = function(*args, **kwargs)
@@ -219,7 +256,8 @@ class jit:
     values. What is no array (numbers, strings, None) is a part of the program: another one is another program.
     `static_argnums` and `static_argnames` say which arguments are so as a whole; they are hashable. Arrays that the
     function reads from elsewhere are those of the first call, but for parameters of modules. `donate_argnums` are
-    arguments whose memory results may take; these arrays have no value after the call.
+    arguments whose memory results may take; these arrays have no value after the call. Negative positions count from the
+    last positional parameter. The last 64 programs are kept; of a method each object, which has weak references, has its own.
 
         >>> double = zyx.jit(lambda x: x + x)
         >>> double(zyx.asarray([1.0, 2.0])).tolist()
@@ -230,30 +268,50 @@ class jit:
         # First, as it copies attributes, which a jit of a jit has, too.
         functools.update_wrapper(self, function)
         self._function = function
-        self._static_positions = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
+        self._static_positions = positions_of("jit: static_argnums", function, static_argnums)
         self._static_names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-        self._donated = (donate_argnums,) if isinstance(donate_argnums, int) else tuple(donate_argnums)
-        self._programs = {}
+        self._donated = positions_of("jit: donate_argnums", function, donate_argnums)
+        self._programs, self._made, self._left = Kept(), 0, 0
         # The same programs for calls of arrays alone, by their types.
         self._plain = None if self._static_positions or self._donated else {}
+        # Of objects whose method this is, by their ids.
+        self._bound = {}
 
     def __get__(self, instance, owner=None):
-        # As a method: the object is a part of the program, and so is kept with it.
-        if instance is None:
-            return self
-        name = f"_zyx_jit_{self.__name__}"
-        if name not in instance.__dict__:
-            bound = jit(functools.partial(self._function, instance),
-                        static_argnums=tuple(position - 1 for position in self._static_positions),
+        return self if instance is None else _Method(self._of(instance), instance)
+
+    def _of(self, instance):
+        """That of an object, which is a part of its programs. It is not kept in the object, whose copies would have it,
+        and does not keep the object."""
+        key = id(instance)
+        reference, bound = self._bound.get(key, (None, None))
+        if reference is None or reference() is not instance:
+            # What is wrapped may be no function with a name of its own.
+            name = getattr(self, "__qualname__", repr(self._function))
+            try:
+                reference = weakref.ref(instance, functools.partial(_forget, self._bound, key))
+            except TypeError:
+                raise TypeError(f"jit: {name}: an object whose method is compiled needs weak references: "
+                                f"'__weakref__' among the __slots__ of {type(instance).__qualname__}") from None
+            if 0 in self._donated:
+                raise ValueError(f"jit: {name}: donate_argnums has 0, the object whose method it is")
+
+            @functools.wraps(self._function)
+            def method(*args, **kwargs):
+                return function(reference(), *args, **kwargs)
+
+            function = self._function
+            # The object is static whether it is named or not.
+            bound = jit(method, static_argnums=tuple(position - 1 for position in self._static_positions if position),
                         static_argnames=self._static_names,
                         donate_argnums=tuple(position - 1 for position in self._donated))
-            object.__setattr__(instance, name, bound)
-        return instance.__dict__[name]
+            self._bound[key] = reference, bound
+        return bound
 
     @property
     def captures(self):
         """How often the function was called."""
-        return sum(program.captures for program, _ in self._programs.values())
+        return self._left + sum(program.captures for program, _ in self._programs.values())
 
     def __call__(self, *args, **kwargs):
         if self._plain and not kwargs:
@@ -266,7 +324,7 @@ class jit:
         leaves, structures, donated = [], [], []
         for position, arg in enumerate(args):
             if position in self._static_positions:
-                structures.append((_Static, type(arg), (arg,)))
+                structures.append(static(arg))
                 continue
             if position in self._donated:
                 first = len(leaves)
@@ -281,7 +339,7 @@ class jit:
         names = tuple(sorted(kwargs)) if kwargs else ()
         for name in names:
             if name in self._static_names:
-                structures.append((_Static, type(kwargs[name]), (kwargs[name],)))
+                structures.append(static(kwargs[name]))
             else:
                 structures.append(_flatten(kwargs[name], leaves, set()))
         key = (len(args), names, tuple(structures), _zyx._types(leaves))
@@ -290,7 +348,14 @@ class jit:
         except TypeError as error:
             raise TypeError(f"jit: what is no array is a part of the program, and so has to be hashable: {error}") from None
         if found is None:
-            found = self._programs[key] = self._program(len(args), names, key[2], donated)
+            found = self._program(len(args), names, key[2], donated)
+            left = self._programs.put(key, found)
+            self._made += 1
+            if left is not None:
+                self._left += left[0].captures
+            if self._plain and self._made % (MOST_PROGRAMS // 2) == 0:
+                # Those that are called come back by way of the others, among which they are then the latest.
+                self._plain.clear()
         program, structure_of = found
         results = program(leaves)
         structure = structure_of()
@@ -319,6 +384,35 @@ class jit:
 
     def __repr__(self):
         return f"<zyx.jit of {self._function!r}>"
+
+
+class _Method:
+    """A jit of one object, which lives as long as this."""
+
+    __slots__ = ("_jit", "__self__")
+
+    def __init__(self, jit, instance):
+        self._jit, self.__self__ = jit, instance
+
+    def __call__(self, *args, **kwargs):
+        return self._jit(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._jit, name)
+
+    def __eq__(self, other):
+        return type(other) is _Method and self._jit is other._jit
+
+    def __hash__(self):
+        return hash(self._jit)
+
+    def __repr__(self):
+        return f"<{self._jit!r} of {self.__self__!r}>"
+
+
+def _forget(bound, key, reference):
+    if bound.get(key, (None,))[0] is reference:
+        del bound[key]
 
 
 def checkpoint(function):
@@ -367,6 +461,8 @@ def loop(trips, initial, body):
     """
     leaves, structure = tree_flatten(initial)
     flat = _flat_body("loop", structure, body)
+    if not isinstance(trips, Array):
+        trips = to_int(trips, "loop: the number of trips")
     return tree_unflatten(structure, _zyx._loop(trips, leaves, flat))
 
 
@@ -379,7 +475,24 @@ def while_loop(initial, condition, body):
     """
     leaves, structure = tree_flatten(initial)
     flat = _flat_body("while_loop", structure, body)
-    return tree_unflatten(structure, _zyx._while_loop(leaves, lambda now: [condition(tree_unflatten(structure, now))], flat))
+
+    def goes_on(now):
+        return [_one_array("while_loop: the condition", condition(tree_unflatten(structure, now)), "an array of one bool", bool)]
+
+    return tree_unflatten(structure, _zyx._while_loop(leaves, goes_on, flat))
+
+
+def _one_array(what, value, meant, kind=()):
+    """An array, or what a number of one kind is as one; TypeError for others."""
+    if isinstance(value, Parameter):
+        return value.value
+    if isinstance(value, Array):
+        return value
+    # True is an int of Python, and no index.
+    is_number = isinstance(value, kind) and isinstance(value, bool) == (kind is bool)
+    if is_number or (kind and hasattr(value, "__array__") and getattr(value, "shape", None) == ()):
+        return asarray(value)
+    raise TypeError(f"{what} is {meant}, and no {type(value).__name__}")
 
 
 def _branches(name, branches, operands):
@@ -412,7 +525,7 @@ def cond(condition, then, otherwise, *operands):
         [-1.0, -1.0]
     """
     leaves, (first, second), made = _branches("cond", (then, otherwise), operands)
-    chosen = _zyx._cond(condition, leaves, first, second)
+    chosen = _zyx._cond(_one_array("cond: the condition", condition, "an array of one bool", bool), leaves, first, second)
     return tree_unflatten(made[0], chosen)
 
 
@@ -423,5 +536,5 @@ def switch(index, branches, *operands):
         4.0
     """
     leaves, functions, made = _branches("switch", branches, operands)
-    chosen = _zyx._choose(index, leaves, functions)
+    chosen = _zyx._choose(_one_array("switch: the index", index, "an array of one int64", int), leaves, functions)
     return tree_unflatten(made[0], chosen)

@@ -193,6 +193,29 @@ Linear, Embedding, Dropout, Mlp = _zyx._Linear, _zyx._Embedding, _zyx._Dropout, 
 LayerNorm, RmsNorm, GroupNorm, BatchNorm = _zyx._LayerNorm, _zyx._RmsNorm, _zyx._GroupNorm, _zyx._BatchNorm
 Rnn, Gru, Lstm = _zyx._Rnn, _zyx._Gru, _zyx._Lstm
 MultiheadAttention, TransformerBlock = _zyx._MultiheadAttention, _zyx._TransformerBlock
+for _layer in (Linear, Embedding, Dropout, Mlp, LayerNorm, RmsNorm, GroupNorm, BatchNorm, Rnn, Gru, Lstm, MultiheadAttention, TransformerBlock):
+    # The class is this one of zyx.nn, whatever the library that has its code calls it.
+    _layer.__name__ = _layer.__qualname__ = _layer.__name__.lstrip("_")
+    _layer.__module__ = __name__
+del _layer
+
+# Parameters that a module's text names; it counts the others.
+MOST_NAMED = 8
+
+
+def _module_repr(self):
+    """The class, and the parameters with their shapes."""
+    try:
+        named = self.named_parameters()
+    except TypeError:
+        # Of a class whose __init__ has not called Module's.
+        return object.__repr__(self)
+    parts = [f"{name} {list(parameter.shape)}" for name, parameter in named[:MOST_NAMED]]
+    parts += [f"and {len(named) - MOST_NAMED} more"] if len(named) > MOST_NAMED else []
+    return f"<{type(self).__module__}.{type(self).__qualname__}: {', '.join(parts) or 'no parameters'}>"
+
+
+_zyx._Module.__repr__ = _module_repr
 
 
 def _numbers(value):

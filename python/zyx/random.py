@@ -6,6 +6,8 @@
     >>> zyx.random.uniform(a, (2, 3)).shape
     (2, 3)
 """
+import operator
+
 from . import _zyx
 from ._creation import to_shape
 from ._dtypes import float32, int64, to_dtype
@@ -14,12 +16,23 @@ __all__ = ["bernoulli", "bits", "dropout", "fold_in", "key", "normal", "permutat
 
 
 def key(seed):
-    """A key: an array of uint64 without dimensions.
+    """A key: an array of uint64 without dimensions, of an integer from -2**63 to 2**64 - 1.
 
         >>> zyx.random.key(7).dtype
         zyx.uint64
     """
-    return _zyx._seed(int(seed) % 2**64)
+    return _zyx._seed(_word(seed, "key: the seed"))
+
+
+def _word(number, what):
+    """64 bits of an integer, of which none are left out: others would be the same."""
+    try:
+        found = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{what} is an integer, and no {type(number).__name__}") from None
+    if not -2**63 <= found < 2**64:
+        raise OverflowError(f"{what} has 64 bits at most, and {found} more")
+    return found % 2**64
 
 
 def split(key, number=2):
@@ -41,8 +54,8 @@ def fold_in(key, number):
         >>> zyx.random.fold_in(key, 1).item() != zyx.random.fold_in(key, 2).item()
         True
     """
-    if isinstance(number, int):
-        number = _zyx._full_u64((), number % 2**64, _zyx.uint64)
+    if not isinstance(number, _zyx.Array):
+        number = _zyx._full_u64((), _word(number, "fold_in: the number"), _zyx.uint64)
     # Keys that differ in few bits, as 1, 2, 3 do, give numbers of no relation.
     mixed = _zyx.bitwise_xor(key, _zyx.multiply(_zyx._cast(number, _zyx.uint64), 0x9E3779B97F4A7C15))
     return split(mixed, 1)[0]

@@ -4,6 +4,7 @@ import pickle
 import traceback
 import warnings
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -271,3 +272,88 @@ def test_objects_without_a_value_are_refused():
                 call()
         with pytest.raises(BufferError):
             memoryview(bare)
+
+
+def test_lists_of_numpy_scalars():
+    """They are numbers with a dtype: one array, and no program that stacks as many."""
+    ints = np.arange(3000)
+    compilations = zyx.counters()["compiles"]
+    for dtype in ("int8", "uint64", "int64", "float16", "float32", "bool", ml_dtypes.bfloat16, ml_dtypes.float8_e5m2):
+        source = ints.astype(dtype)
+        made = zyx.asarray(list(source))
+        assert made.dtype.name == source.dtype.name and made.shape == (3000,) and np.array_equal(np.asarray(made), source)
+    made = zyx.asarray([list(np.float32([1, 2])), [np.float32(3), np.float32(4)]])
+    assert made.tolist() == [[1, 2], [3, 4]] and made.dtype is zyx.float32
+    assert zyx.counters()["compiles"] == compilations
+    # Between others and numbers of Python, as their arrays do.
+    for numbers, dtype in (([np.int8(1), 2], zyx.int64), ([np.int8(1), np.uint8(200)], zyx.int16), ([np.float32(1), 2.5], zyx.float32),
+                           ([np.uint64(2**64 - 1), 2**63], zyx.uint64), ([np.float16(1), np.float32(2)], zyx.float32)):
+        made = zyx.asarray(numbers)
+        assert made.dtype is dtype and made.tolist() == [number if isinstance(number, (int, float)) else number.item() for number in numbers]
+    assert zyx.asarray([np.int64(3), 4], dtype=zyx.float32).tolist() == [3.0, 4.0]
+    assert zyx.asarray([(np.bool_(True),), [False]]).tolist() == [[True], [False]]
+    with pytest.raises(TypeError, match="no dtype together"):
+        zyx.asarray([np.bool_(True), np.int64(1)])
+    with pytest.raises(OverflowError, match="no zyx.int8 is 300"):
+        zyx.asarray([np.int8(1), 300], dtype=zyx.int8)
+    with pytest.raises(ValueError, match="different shapes"):
+        zyx.asarray([[np.int64(1)], np.int64(2)])
+    with pytest.raises(TypeError):
+        zyx.asarray([np.complex64(1), np.int64(2)])
+    # Arrays beside them are stacked, as before.
+    assert zyx.asarray([zyx.asarray(1), np.int64(2)]).tolist() == [1, 2]
+
+
+class Given:
+    """An object that gives what it is told to by DLPack."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **wishes):
+        return self.capsule
+
+
+def test_refusals_are_in_words_about_the_call():
+    """Not in those of the binding, which lists overloads of private functions."""
+    capsule = np.ones(3, np.float32).__dlpack__()
+    assert zyx.from_dlpack(Given(capsule)).tolist() == [1, 1, 1]
+    for call, error, text in (
+            (lambda: zyx.from_dlpack(Given(capsule)), BufferError, "from_dlpack: Given.__dlpack__ gives PyCapsule"),
+            (lambda: zyx.from_dlpack(Given(5)), BufferError, "from_dlpack: Given.__dlpack__ gives int"),
+            (lambda: zyx.from_dlpack(5), TypeError, "from_dlpack: int has no __dlpack__"),
+            (lambda: zyx.arange(0, 1e30), OverflowError, "arange: the number of elements: 1[0-9]{30} is no int64"),
+            (lambda: zyx.arange(0, float("nan")), ValueError, "arange: from 0 to nan by 1 there is no number"),
+            (lambda: zyx.arange(0, 2**70), OverflowError, "arange: a number: [0-9]+ is no int64"),
+            (lambda: zyx.arange("x"), TypeError, "arange: a number is an integer, and no str"),
+            (lambda: zyx.linspace(0, 1, 2.5), TypeError, "linspace: num is an integer, and no float"),
+            (lambda: zyx.linspace(0, 1, -5), ValueError, "linspace: -5 numbers"),
+            (lambda: zyx.eye(2**70), OverflowError, "eye: the number of rows"),
+            (lambda: zyx.zeros((2**70,)), OverflowError, "an extent: [0-9]+ is no int64"),
+            (lambda: zyx.zeros((1.5,)), TypeError, "an extent is an integer, and no float"),
+            (lambda: zyx.asarray([2**2000, 1.0]), OverflowError, "asarray: no zyx.float64 is an integer of 2001 bits"),
+            (lambda: zyx.asarray([2**70], dtype=zyx.float32), OverflowError, "asarray: no zyx.uint64 is"),
+            (lambda: zyx.full(2, 2**2000, dtype=zyx.float32), OverflowError, "full: no zyx.float32 is an integer of 2001 bits"),
+            (lambda: zyx.random.key(1.5), TypeError, "key: the seed is an integer, and no float"),
+            (lambda: zyx.random.key(2**64), OverflowError, "key: the seed has 64 bits at most"),
+            (lambda: zyx.random.fold_in(zyx.random.key(1), 2**64), OverflowError, "fold_in: the number has 64 bits at most")):
+        with pytest.raises(error, match=text):
+            call()
+    assert zyx.random.key(-1).item() == zyx.random.key(np.uint64(2**64 - 1)).item() == 2**64 - 1
+    assert zyx.arange(zyx.asarray(3)).tolist() == zyx.arange(np.int64(3)).tolist() == [0, 1, 2]
+
+
+def test_an_array_without_room_is_named_where_it_is_read():
+    """And not by the constant that it shares with others, which somebody else made."""
+    small = zyx.zeros(2)
+    for make in (lambda: zyx.zeros((2**40,)), lambda: zyx.zeros((2**40,)) + zyx.ones((2**40,))):
+        with pytest.raises(zyx.OutOfMemoryError, match=r"the tensor f32\[1099511627776\] has 4398046511104 bytes, more than the largest size") as raised:
+            zyx.eval(make())
+        line = raised.traceback[0].lineno + 1
+        assert f"test_array.py:{line}: " in str(raised.value) and "graph.constant" not in str(raised.value)
+        with pytest.raises(zyx.OutOfMemoryError, match="more than the largest size"):
+            zyx.jit(lambda x: x + make())(small[0])
+    assert small.tolist() == [0, 0]

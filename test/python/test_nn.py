@@ -376,3 +376,22 @@ def test_what_is_not_copied_says_so():
     for other in (optim.Optimizer(model, optim.sgd()), nn.InitRng(1)):
         with pytest.raises(TypeError, match="pickle"):
             copy.deepcopy(other)
+
+
+def test_names_and_texts_of_modules():
+    """A layer's class is that of zyx.nn, and its text has the shapes of its parameters."""
+    rng = zyx.nn.InitRng(1)
+    linear = zyx.nn.Linear(2, 3, rng)
+    assert repr(linear) == "<zyx.nn.Linear: weight [3, 2], bias [3]>"
+    assert zyx.nn.Linear.__name__ == zyx.nn.Linear.__qualname__ == "Linear" and zyx.nn.Linear.__module__ == "zyx.nn"
+    assert repr(zyx.nn.Sequential()) == "<zyx.nn.Sequential: no parameters>"
+    stack = zyx.nn.Sequential(*(zyx.nn.Linear(2, 2, rng) for _ in range(5)))
+    assert repr(stack) == "<zyx.nn.Sequential: " + ", ".join(f"{i}.weight [2, 2], {i}.bias [2]" for i in range(4)) + ", and 2 more>"
+
+    class Half(zyx.nn.Module):
+        def __init__(self):
+            pass
+
+    # Of one whose base has not begun, and the binding says so.
+    with pytest.warns(RuntimeWarning, match="uninitialized"):
+        assert "Half object at" in repr(Half())

@@ -666,3 +666,128 @@ def test_docs(tmp_path, monkeypatch):
         exec(compile(block, "docs/onnx.md", "exec"), names)
     listed = re.search(r"^## Ops\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE).group(1)
     assert set(re.findall(r"`(\w+)`", listed)) == {name for _, name in zyx.onnx.ops()}
+
+
+def test_functions_that_stand_for_very_many_nodes():
+    """Each calls the one before twice: a file of some KB, and 2^40 nodes."""
+    functions = [helper.make_function("mine", "F0", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 21)])]
+    for at in range(1, 40):
+        functions.append(helper.make_function("mine", f"F{at}", ["a"], ["b"], [
+            helper.make_node(f"F{at - 1}", ["a"], ["c"], domain="mine"), helper.make_node(f"F{at - 1}", ["c"], ["b"], domain="mine")],
+            [helper.make_opsetid("", 21), helper.make_opsetid("mine", 1)]))
+    x, y = [("x", FLOAT, None)], [("y", FLOAT, None)]
+    with pytest.raises(zyx.UnsupportedError, match="a model of [0-9]{13} nodes"):
+        loaded([helper.make_node("F39", ["x"], ["y"], domain="mine")], x, y, functions=functions, domains=["mine"])
+    model = loaded([helper.make_node("F5", ["x"], ["y"], domain="mine")], x, y, functions=functions, domains=["mine"])
+    assert model(np.float32([1, 2])).tolist() == [1, 2]
+    # A function that is called by another one behind 70 others.
+    chain = [helper.make_function("mine", f"F{at}", ["a"], ["b"], [helper.make_node(f"F{at + 1}" if at < 70 else "Neg", ["a"], ["b"], domain="mine" if at < 70 else "")],
+                                  [helper.make_opsetid("", 21), helper.make_opsetid("mine", 1)]) for at in range(71)]
+    with pytest.raises(zyx.onnx.ModelError, match="more than 64 deep"):
+        loaded([helper.make_node("F0", ["x"], ["y"], domain="mine")], x, y, functions=chain, domains=["mine"])
+
+
+def test_loops_that_stand_for_very_many_nodes(monkeypatch):
+    """Loops in each other are walked through as often as they have trips."""
+    def body(inner):
+        nodes = inner or [helper.make_node("Concat", ["c", "c"], ["d"], axis=0)]
+        return helper.make_graph([helper.make_node("Identity", ["go"], ["still"])] + nodes, "body", [
+            helper.make_tensor_value_info("at", INT64, []), helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("c", FLOAT, None)],
+            [helper.make_tensor_value_info("still", TensorProto.BOOL, []), helper.make_tensor_value_info("d", FLOAT, None)])
+
+    inner = None
+    for _ in range(3):
+        inner = [helper.make_node("Loop", ["trips", "", "c"], ["d"], body=body(inner), name="repeated")]
+    inner[0].input[2], inner[0].output[0] = "x", "y"
+    model = loaded(inner, [("x", FLOAT, None)], [("y", FLOAT, None)], {"trips": np.array(2, dtype=np.int64)})
+    monkeypatch.setattr(zyx.onnx._model, "MOST_NODES", 20)
+    with pytest.raises(zyx.UnsupportedError, match="'repeated' .Loop, opset 21.: a program of more than 20 nodes|a program of more than 20 nodes"):
+        model(np.float32([1]))
+    monkeypatch.undo()
+    assert model(np.float32([1])).shape == (256,)
+
+
+def test_sizes_without_bound():
+    """A number in a file is no reason to write as many into lists."""
+    for scale, error in ((1e30, zyx.UnsupportedError), (float("inf"), zyx.onnx.ModelError), (float("nan"), zyx.onnx.ModelError)):
+        model = loaded([helper.make_node("Resize", ["x", "", "scales"], ["y"], name="huge")], [("x", FLOAT, [1, 4])], [("y", FLOAT, None)],
+                       {"scales": np.float32([1, scale])})
+        with pytest.raises(error, match="'huge' .Resize"):
+            model(np.ones((1, 4), np.float32))
+
+
+def test_patterns_take_as_long_as_their_texts():
+    """A whole match of a text, as Python's `re` has it, but in a time that no pattern multiplies."""
+    pattern_of = zyx.onnx._patterns.Pattern
+    for pattern in (r"(){4000000000}", r"(a+)+$", r"(a|a)*b", r"(a|aa)+$", r"a*a*a*a*a*a*b", r"(?:(?:a{0,9}){0,9}){0,9}b", r"(\w+\s?)*!"):
+        assert not pattern_of(pattern).matches("a" * 40 + "c")
+    rng = random.Random(3)
+    patterns = [r"a*b", r"(a|b)*c?", r"[^a-c]+", r"a{2,3}", r"(?i)AB?c", r"^a.b$", r"(?s)a.b", r"\ba\b.*", r"(?m)a$\n^b", r"", r"a||b", r"(ab){2}", r"(a|b)+?c",
+                r"[\w.-]+@[a-z]+\.(com|org)", r"\d{3}-\d{4}", r"[]a]*", r"a\Bb", r"(?P<x>a)(?:b)*", r"(?i:a)b", r"[^\W\d]*", r"\Aa\Z", r"(a?){3}", r"((a|b)*|c){2}", r".", r"((){3}){4}a"]
+    letters = "abcABC \n.-@]1é"
+    texts = ["".join(rng.choice(letters) for _ in range(rng.randrange(6))) for _ in range(400)] + ["x.y@site.com", "555-1234", "a\nb", "aab", "abab"]
+    for pattern in patterns:
+        made, meant = pattern_of(pattern), re.compile(pattern)
+        assert [text for text in texts if made.matches(text)] == [text for text in texts if meant.fullmatch(text)], pattern
+
+    def model_of_pattern(pattern):
+        return loaded([helper.make_node("RegexFullMatch", ["x"], ["y"], pattern=pattern, name="match")], [("x", TensorProto.STRING, None)],
+                      [("y", TensorProto.BOOL, None)])
+
+    assert model_of_pattern(r"(a+)+$")(["a" * 40 + "!", "a" * 40]).tolist() == [False, True]
+    for pattern, what in ((r"(a)\1", "groupref"), (r"a(?=b)", "assert"), (r"((a{99}){99}){99}", "more than 20000 places"),
+                          (r"((){4000000000}){4000000000}", "more than 20000 places")):
+        with pytest.raises(zyx.UnsupportedError, match=f"'match' .RegexFullMatch, opset 21.: a pattern (with|of) {what}"):
+            model_of_pattern(pattern)(["a"])
+    with pytest.raises(zyx.onnx.ModelError, match="'match' .RegexFullMatch, opset 21.: the pattern"):
+        model_of_pattern("(")(["a"])
+
+
+def test_pipes_are_no_files(tmp_path):
+    """Nobody writes into them, so that a reader would wait for ever."""
+    (tmp_path / "model").mkdir()
+    os.mkfifo(tmp_path / "model" / "pipe")
+    with pytest.raises(zyx.onnx.ModelError, match="'pipe': is no file"):
+        zyx.onnx.load(external(tmp_path, location="pipe"))
+    with pytest.raises(zyx.onnx.ModelError, match="pipe: is no file"):
+        zyx.onnx.load(tmp_path / "model" / "pipe")
+    with pytest.raises(zyx.onnx.ModelError, match="'.': is no file"):
+        zyx.onnx.load(external(tmp_path, location="."))
+
+
+def test_nodes_that_cannot_be_meant_are_named():
+    """Whatever is wrong with attributes and inputs, the error is ModelError with the node, in words about it."""
+    x, i = np.ones((1, 4, 2, 2), np.float32), np.int64([0])
+    for op, attributes, inputs, what in (
+            ("DepthToSpace", {"blocksize": 0}, ["x"], "is 0, by which something is divided"),
+            ("Range", {}, ["s", "s", "s"], "step|divided"),
+            ("Add", {}, ["x"], "it has 1 inputs, and the op takes 2 at least"),
+            ("Max", {}, [], "it has 0 inputs, and the op takes 1 at least"),
+            ("Tanh", {}, ["x", "x"], "it has 2 inputs, and the op takes 1 at most"),
+            ("Gelu", {}, ["x", "x"], "it has 2 inputs, and the op takes 1 at most"),
+            ("Softmax", {"axis": "x"}, ["x"], "the attribute 'axis' is a text, where an integer is meant"),
+            ("Softmax", {"axis": [1]}, ["x"], "the attribute 'axis' is a list, where an integer is meant"),
+            ("Elu", {"alpha": "x"}, ["x"], "the attribute 'alpha' is a text, where a number is meant"),
+            ("Gelu", {"approximate": 1}, ["x"], "the attribute 'approximate' is an integer, where a text is meant"),
+            ("Transpose", {"perm": 3}, ["x"], "an input or attribute|perm"),
+            ("Add", {}, ["x", ""], "an input or attribute that it needs is not there"),
+            ("Cast", {"to": 99}, ["x"], "type 99"),
+            ("MaxPool", {"kernel_shape": [2, 2], "auto_pad": "NEVER"}, ["x"], "NEVER"),
+            ("MaxPool", {"kernel_shape": [2, 2], "strides": [0, 1]}, ["x"], "divided|stride")):
+        model = loaded([helper.make_node(op, inputs, ["y"], name="wrong", **attributes)], [("x", FLOAT, None)], [("y", FLOAT, None)],
+                       {"i": i, "s": np.array(0, np.int64)})
+        with pytest.raises((zyx.onnx.ModelError, zyx.Error), match=rf"^model: node 'wrong' \({op}, opset 21\): .*({what})") as raised:
+            zyx.eval(model(x))
+        assert not re.search(r"locals|NoneType|incompatible|positional", str(raised.value))
+    # A function of the model with more inputs than it takes; numbers as the other kind of number; an output that nobody makes.
+    function = helper.make_function("mine", "F", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 21)])
+    model = loaded([helper.make_node("F", ["x", "x"], ["y"], domain="mine", name="wrong")], [("x", FLOAT, None)], [("y", FLOAT, None)],
+                   functions=[function], domains=["mine"])
+    with pytest.raises(zyx.onnx.ModelError, match="'wrong' .F, opset 1.: it has 2 inputs, and the function takes 1 at most"):
+        model(x)
+    model = loaded([helper.make_node("Elu", ["x"], ["y"], alpha=2)], [("x", FLOAT, None)], [("y", FLOAT, None)])
+    assert model(np.float32([3])).tolist() == [3]
+    model = loaded([helper.make_node("Neg", ["x"], ["z"])], [("x", FLOAT, None)], [("y", FLOAT, None)])
+    with pytest.raises(zyx.onnx.ModelError, match="model: outputs of the graph: nothing before it makes 'y'"):
+        model(x)

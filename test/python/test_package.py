@@ -1,6 +1,7 @@
 """What the package costs to import, what it opens, and its texts: docstrings, stubs and docs run and are complete."""
 import doctest
 import importlib
+import importlib.util
 import inspect
 import pathlib
 import re
@@ -120,6 +121,15 @@ def test_docs_list_modules():
     for module in (zyx.nn, zyx.optim):
         for name in module.__all__:
             assert f"`{name}`" in text, name
+
+
+def test_modules_are_named():
+    """Those of other packages where these are installed: each name can be read."""
+    modules = {"linalg", "models", "nn", "onnx", "optim", "random"} | {
+        name for name in ("jax", "torch") if importlib.util.find_spec(name)}
+    assert modules <= set(dir(zyx)) and "astype" in dir(zyx)
+    assert modules == {name for name in dir(zyx) if name in zyx._MODULES}
+    assert all(getattr(zyx, name) is not None for name in modules)
 
 
 def test_public_functions_have_signatures():

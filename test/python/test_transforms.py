@@ -1,7 +1,12 @@
 """Gradients, jit and trees."""
 import collections
+import copy
+import functools
+import gc
+import math
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -34,6 +39,40 @@ def test_gradients():
         return loss
 
     same(zyx.grad(reads)(x), [2, 4, 6])
+
+
+def test_gradients_of_functions_that_write_their_arguments():
+    """x[i] = v rebinds the function's handle, and neither the source nor the caller's array."""
+
+    def writes(x):
+        x[0] = x[1] * 3
+        return zyx.sum(x)
+
+    x = zyx.asarray([1.0, 2.0])
+    for function in (zyx.grad(writes), zyx.jit(zyx.grad(writes)), zyx.grad(zyx.checkpoint(writes))):
+        same(function(x), [0, 4])
+    assert zyx.checkpoint(writes)(x).item() == zyx.jit(writes)(x).item() == 8 and x.tolist() == [1, 2]
+
+    def writes_tree(tree):
+        tree["w"][0] = 0.0
+        tree["w"] *= 2
+        return zyx.sum(tree["w"] * tree["w"])
+
+    tree = {"w": x}
+    value, slopes = zyx.value_and_grad(writes_tree)(tree)
+    same(slopes["w"], [0, 16])
+    assert value.item() == 16 and tree["w"].tolist() == [1, 2]
+    # Of one array twice, of gradients, and of bodies.
+    same(zyx.grad(lambda x, y: zyx.sum(writes(x) * y), argnums=(0, 1))(x, x)[0], [0, 12])
+    assert zyx.grad(lambda x: zyx.sum(zyx.grad(writes)(x * x) * x))(x).tolist() == [0, 4]
+
+    def step(trip, x):
+        x[0] = x[1]
+        return x
+
+    same(zyx.grad(lambda x: zyx.sum(zyx.loop(2, x, step)))(x), [0, 2])
+    same(zyx.grad(lambda x: zyx.sum(zyx.cond(x[1] > 0, lambda x: step(0, x), lambda x: x, x)))(x), [0, 2])
+    assert zyx.while_loop(x, lambda x: x[0] < 2, step).tolist() == [2, 2] and x.tolist() == [1, 2]
 
 
 def test_higher_gradients():
@@ -180,6 +219,125 @@ def test_jit_with_gradients_and_statics():
     same(Model()(zyx.asarray([1.0, 2.0])), [3, 6])
 
 
+def test_jit_of_methods():
+    """An object's programs are its own: copies have none of them, and nothing is written into it."""
+
+    class Scaled:
+        def __init__(self, scale):
+            self.scale = scale
+
+        @zyx.jit
+        def times(self, x):
+            return x * self.scale
+
+        @functools.partial(zyx.jit, static_argnums=(0, -1))
+        def to_power(self, x, power=2):
+            return x**power * self.scale
+
+    first, x = Scaled(3), zyx.asarray([1.0, 2.0])
+    same(first.times(x), [3, 6])
+    for other in (copy.copy(first), copy.deepcopy(first)):
+        other.scale = 5
+        same(other.times(x), [5, 10])
+    same(first.times(x), [3, 6])
+    assert first.times.captures == 1 and list(vars(first)) == ["scale"] and first.times.__self__ is first
+    assert first.times == first.times != Scaled(3).times and len({first.times, first.times}) == 1
+    same(first.to_power(x, 3), [3, 24])
+    same(Scaled.times(Scaled(4), x), [4, 8])
+    # A method keeps its object, and the programs do not.
+    times, here = Scaled(7).times, weakref.ref(first)
+    same(times(x), [7, 14])
+    del first
+    gc.disable()
+    try:
+        assert here() is None
+    finally:
+        gc.enable()
+
+    class Slots:
+        __slots__ = ("scale", "__weakref__")
+
+        @zyx.jit
+        def times(self, x):
+            return x * self.scale
+
+    slots = Slots()
+    slots.scale = 2
+    same(slots.times(x), [2, 4])
+
+    class Bare:
+        __slots__ = ()
+
+        @zyx.jit
+        def times(self, x):
+            return x
+
+    with pytest.raises(TypeError, match="Bare.times: an object whose method is compiled needs weak references"):
+        Bare().times(x)
+
+
+def test_jit_tells_numbers_by_their_bits():
+    inverse = zyx.jit(lambda x, by: x / by)
+    x = zyx.asarray([1.0])
+    assert inverse(x, 0.0).tolist() == [math.inf] and inverse(x, -0.0).tolist() == [-math.inf]
+    # A NaN is one program, wherever it comes from.
+    before = inverse.captures
+    for _ in range(3):
+        assert math.isnan(inverse(x, float("nan")).item())
+    assert inverse.captures == before + 1
+    kinds = zyx.jit(lambda x, value: {"x": x, "value": value}, static_argnums=1)
+    for value in (1, 1.0, True, 1 + 0j, (1, 0.0), (True, 0.0), (1.0, 0.0), (1, -0.0), (1, (math.nan,)), complex(0, -0.0), complex(0, 0.0)):
+        assert repr(kinds(x, value)["value"]) == repr(value)
+    assert kinds.captures == 11
+    assert kinds(x, (1, (float("nan"),)))["value"] and kinds.captures == 11
+    # And a value that a loop carries.
+    assert zyx.loop(2, (x, float("nan")), lambda trip, c: (c[0] * 2, float("nan")))[0].tolist() == [4]
+
+
+def test_jit_keeps_64_programs():
+    function = zyx.jit(lambda x, by: x * by)
+    for by in range(100):
+        function(zyx.ones(2), by)
+        function(zyx.ones(2), 0)
+    assert function.captures == 100 and len(function._programs) == 64
+    plain = zyx.jit(lambda x: x * 2)
+    for extent in range(1, 101):
+        plain(zyx.ones(extent))
+        plain(zyx.ones(1))
+    assert plain.captures == 100 and len(plain._programs) == 64 and len(plain._plain) <= 64
+
+
+def test_positions_of_arguments():
+    """Negative ones count from the last parameter, and what is out of range is refused."""
+    power = zyx.jit(lambda x, n: x**n["n"] if isinstance(n, Hashed) else x, static_argnums=-1)
+    assert power(zyx.asarray(3.0), Hashed(n=2)).item() == 9
+    assert zyx.jit(lambda x, y: x, donate_argnums=(-1, 0))._donated == (1, 0)
+    assert zyx.jit(lambda x, y: x, static_argnums=range(2))._static_positions == (0, 1)
+    for wrong in (2, -3, (0, 7)):
+        with pytest.raises(ValueError, match="jit: static_argnums: there is no argument"):
+            zyx.jit(lambda x, y: x, static_argnums=wrong)
+        with pytest.raises(ValueError, match="jit: donate_argnums: there is no argument"):
+            zyx.jit(lambda x, y: x, donate_argnums=wrong)
+    with pytest.raises(ValueError, match="counts from the end"):
+        zyx.jit(lambda *x: x, static_argnums=-1)
+    assert zyx.jit(lambda *x: x[1] * 2, static_argnums=0)((1, 2), zyx.asarray(1.0)).item() == 2
+    with pytest.raises(TypeError):
+        zyx.jit(lambda x: x, static_argnums=0.0)
+
+    class Model:
+        @functools.partial(zyx.jit, donate_argnums=0)
+        def gives(self, x):
+            return x
+
+    with pytest.raises(ValueError, match="donate_argnums has 0, the object"):
+        Model().gives(zyx.asarray(1.0))
+
+
+class Hashed(dict):
+    def __hash__(self):
+        return hash(tuple(self.items()))
+
+
 def test_donation():
     step = zyx.jit(lambda x: x + 1, donate_argnums=0)
     x = zyx.asarray(np.zeros(1000, "float32")) * 1
@@ -245,6 +403,19 @@ def test_branches():
     # A branch that has no end is not run.
     endless = zyx.jit(lambda c, x: zyx.cond(c, lambda x: zyx.while_loop(x, lambda y: y == y, lambda trip, y: y + 1), lambda x: x, x))
     assert endless(zyx.asarray(False), zyx.asarray(2.0)).item() == 2
+    # Numbers of Python and NumPy choose, too; others are refused in words about the call.
+    for yes in (True, np.bool_(True)):
+        assert zyx.cond(yes, lambda x: x, lambda x: -x, x).tolist() == x.tolist()
+    assert zyx.switch(1, [lambda x: x, lambda x: -x], x).tolist() == (-x).tolist()
+    assert zyx.while_loop(x, lambda x: False, lambda trip, x: -x).tolist() == x.tolist()
+    for call, text in ((lambda: zyx.cond(1, lambda x: x, lambda x: -x, x), "cond: the condition is an array of one bool, and no int"),
+                       (lambda: zyx.switch(True, [lambda x: x], x), "switch: the index is an array of one int64, and no bool"),
+                       (lambda: zyx.while_loop(x, lambda x: None, lambda trip, x: x), "while_loop: the condition is an array of one bool, and no NoneType"),
+                       (lambda: zyx.loop(2.0, x, lambda trip, x: x), "loop: the number of trips is an integer, and no float"),
+                       (lambda: zyx.detach(3), "detach: x is an array, and no int"),
+                       (lambda: zyx.gradient(3, [x]), "gradient: the target is an array of floats, and no int")):
+        with pytest.raises(TypeError, match=text):
+            call()
     with pytest.raises(ValueError, match="other structures"):
         zyx.cond(zyx.asarray(True), lambda x: x, lambda x: (x, x), x)
     with pytest.raises(zyx.Error, match="one branch makes"):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Functions of JAX as programs of zyx, over the memory of JAX's arrays."""
 import functools
-import inspect
 import threading
 
 import jax
@@ -11,6 +10,7 @@ from jax import tree_util
 
 from .. import _zyx
 from .._kept import Kept
+from .._positions import parameters_of, positions_of
 from .._zyx import Array
 from ._lower import Refused, held
 from ._program import Program
@@ -81,21 +81,16 @@ def _begin(leaf):
     return leaf.__array_interface__["data"][0] if isinstance(leaf, np.ndarray) else None
 
 
-def _positions(function, numbers, names):
+def _positions(what, function, numbers, names):
     """Static arguments by both their positions and their names, as JAX has them."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return set(numbers), set(names)
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    order = [each.name for each in parameters if each.kind in kinds]
-    positions = {number % len(order) if number < 0 and order else number for number in numbers}
+    positions = set(positions_of(f"zyx.jax.jit: {what}", function, numbers))
+    order = parameters_of(function)[0] or []
     keywords = set(names) | {order[number] for number in positions if number < len(order)}
     return positions | {order.index(name) for name in names if name in order}, keywords
 
 
-def _listed(value, kind):
-    return () if value is None else (value,) if isinstance(value, kind) else tuple(value)
+def _listed(names):
+    return () if names is None else (names,) if isinstance(names, str) else tuple(names)
 
 
 class jit:
@@ -115,8 +110,8 @@ class jit:
 
     def __init__(self, function, *, static_argnums=None, static_argnames=None, donate_argnums=None, donate_argnames=None):
         functools.update_wrapper(self, function)
-        self._static = _positions(function, _listed(static_argnums, int), _listed(static_argnames, str))
-        self._donated = _positions(function, _listed(donate_argnums, int), _listed(donate_argnames, str))
+        self._static = _positions("static_argnums", function, static_argnums, _listed(static_argnames))
+        self._donated = _positions("donate_argnums", function, donate_argnums, _listed(donate_argnames))
         self._jitted = jax.jit(function, static_argnums=static_argnums, static_argnames=static_argnames,
                                donate_argnums=donate_argnums, donate_argnames=donate_argnames, keep_unused=True)
         self._programs, self._lock = Kept(), threading.Lock()

@@ -1,6 +1,7 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Ops of elements, reductions, products and scans."""
+import functools
 import math
 
 from .. import _functions as F
@@ -20,6 +21,7 @@ def wide(x):
 def widely(function):
     """The op computed in float32 at least, and rounded to the dtype of its first input."""
 
+    @functools.wraps(function)
     def widened(n, x, *rest):
         return cast(function(n, wide(x), *(each if each is None else wide(each) for each in rest)), x.dtype)
 
@@ -37,7 +39,7 @@ for _name, _function in {
         "Floor": F.floor, "IsNaN": F.isnan, "Log": F.log, "Mish": _zyx._mish, "Neg": F.negative, "Not": F.logical_not,
         "Reciprocal": F.reciprocal, "Round": F.round, "Sigmoid": _zyx._sigmoid, "Sign": F.sign, "Sin": F.sin,
         "Sinh": F.sinh, "Sqrt": F.sqrt, "Tan": F.tan, "Tanh": F.tanh}.items():
-    op(_name)(lambda n, x, function=_function: function(x))
+    op(_name)(lambda n, x, *, function=_function: function(x))
 
 
 def _aligned(n, a, b):
@@ -98,9 +100,9 @@ def bit_shift(n, x, y):
 
 
 def _folded(function):
-    def made(n, *inputs):
-        result = inputs[0]
-        for each in inputs[1:]:
+    def made(n, first, *inputs):
+        result = first
+        for each in inputs:
             result = function(result, each)
         return result
 
@@ -113,8 +115,8 @@ op("Sum")(_folded(_zyx.add))
 
 
 @op("Mean")
-def mean_of(n, *inputs):
-    return _folded(_zyx.add)(n, *inputs) / float(len(inputs))
+def mean_of(n, first, *inputs):
+    return _folded(_zyx.add)(n, first, *inputs) / float(1 + len(inputs))
 
 
 @op("Where")

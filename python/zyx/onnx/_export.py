@@ -62,12 +62,29 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
         return _symbols.text_of(of, symbols, model.name)
     if weights not in ("constants", "inputs"):
         raise ValueError(f"program_text: weights are 'constants' or 'inputs', not {weights!r}")
-    infos = {info.name: info for info in model.inputs + model.optional_inputs}
+    _check(model, shapes, bind, values)
+    with _zyx.device_scope(model.device):
+        infos = {info.name: info for info in model.inputs + model.optional_inputs}
+        fixed = {name: _model.known(numbers, _types.dtype_of(infos[name].code)) for name, numbers in values.items()}
+        inputs = [info for info in model.inputs if info.name not in fixed]
+        large = _large(model, fixed)
+        text, others = _text(model, inputs, [_extents(model, info, shapes, bind) for info in inputs], large, fixed, entry)
+    inputs = {**{name: value.array for name, value in large.items()}, **others}
+    if inputs and weights == "constants":
+        name, value = next(iter(inputs.items()))
+        raise _zyx.UnsupportedError(f"{model.name}: the weight '{name}' has {value.size * value.dtype.itemsize} bytes; a "
+                                    f"constant of a text has at most {MOST_BYTES}, and larger ones are inputs")
+    return text.decode(), inputs
+
+
+def _check(model, shapes, bind, values):
+    """Refuses names that the model has not, and inputs and outputs that no program has."""
+    names = [info.name for info in model.inputs + model.optional_inputs]
     for given, what in ((shapes, "shape"), (values, "value")):
         for name in given:
-            if name not in infos:
+            if name not in names:
                 raise ModelError(f"{model.name}: a {what} is given for '{name}', which is no input; there are "
-                                 f"{', '.join(infos) or 'none'}")
+                                 f"{', '.join(names) or 'none'}")
     extents = {extent for info in model.inputs for extent in info.shape or () if isinstance(extent, str)}
     for name in bind:
         if name not in extents:
@@ -76,55 +93,56 @@ def program_text(model, *, shapes=None, bind=None, values=None, weights="inputs"
         if info.kind != "tensor" or info.code == _types.STRING:
             kind = "texts" if info.code == _types.STRING else f"a {info.kind}"
             raise _zyx.UnsupportedError(f"{model.name}: '{info.name}' is {kind}, and arguments of a program are arrays")
+
+
+def _large(model, fixed):
+    """Weights that are no constants of a text, by name."""
+    return {name: value for name, value in model.constants.items()
+            if name not in fixed and isinstance(value, _model.Value) and value.known is None
+            and value.array.size * value.dtype.itemsize > MOST_BYTES}
+
+
+def _text(model, inputs, extents, large, fixed, entry):
+    """The text of a program of inputs of these extents, and values that the graph has besides `large`."""
     from .._creation import zeros
-    with _zyx.device_scope(model.device):
-        fixed = {name: _model.known(numbers, _types.dtype_of(infos[name].code)) for name, numbers in values.items()}
-        inputs = [info for info in model.inputs if info.name not in fixed]
-        arguments = [zeros(_extents(model, info, shapes, bind), dtype=_types.dtype_of(info.code)) for info in inputs]
-        large = {name: value for name, value in model.constants.items() if name not in fixed
-                 and isinstance(value, _model.Value) and value.known is None}
-        large = {name: value for name, value in large.items()
-                 if value.array.size * value.dtype.itemsize > MOST_BYTES}
-        arguments += [value.array for value in large.values()]
+    arguments = [zeros(shape, dtype=_types.dtype_of(info.code)) for info, shape in zip(inputs, extents)]
+    arguments += [value.array for value in large.values()]
 
-        counted = [(False,) * len(model.outputs)]
-
+    def exported(counted):
+        """Of outputs of which some have a count behind them."""
         def function(arrays):
             with _zyx.device_scope(model.device):
-                rest = iter(arrays)
-                given = {info.name: _model.Value(next(rest), info.code, frozenset([info.name])) for info in inputs}
-                given.update((name, _model.Value(next(rest), value.code)) for name, value in large.items())
-                given.update(fixed)
-                results = _model.Trace(model, False).outputs(given)
-                for info, result in zip(model.outputs, results):
-                    if not isinstance(result, _model.Value):
-                        raise _zyx.UnsupportedError(f"{model.name}: the output '{info.name}' is no array")
-                found = tuple(result.count is not None for result in results)
-                if found != counted[0]:
-                    raise _Counted(found)
-                return [part for result in results for part in result.parts]
+                return _results(model, inputs, large, fixed, arrays, counted)
 
-        def exported():
-            outputs = [name for info, is_counted in zip(model.outputs, counted[0])
-                       for name in ([info.name, f"{info.name}_count"] if is_counted else [info.name])]
-            return _export.export(function, arguments, "text", entry=entry, inputs=[info.name for info in inputs] + list(large),
-                                  outputs=_export._unique(outputs))
+        outputs = [name for info, is_counted in zip(model.outputs, counted)
+                   for name in ([info.name, f"{info.name}_count"] if is_counted else [info.name])]
+        return _export.export(function, arguments, "text", entry=entry, inputs=[info.name for info in inputs] + list(large),
+                              outputs=_export._unique(outputs))
 
+    try:
         try:
-            try:
-                text, others = exported()
-            except _Counted as found:
-                counted[0] = found.args[0]
-                text, others = exported()
-        except _model.NeedsValue as needed:
-            if needed.is_data:
-                raise _zyx.UnsupportedError(f"{needed.where}: data says which shapes there are, or what is computed, so that "
-                                            "the model is no one program") from None
-            names = ", ".join(f"'{name}'" for name in sorted(needed.inputs))
-            raise ModelError(f"{needed.where}: what is computed depends on the value of the input {names}; give it") from None
-    inputs = {**{name: value.array for name, value in large.items()}, **others}
-    if inputs and weights == "constants":
-        name, value = next(iter(inputs.items()))
-        raise _zyx.UnsupportedError(f"{model.name}: the weight '{name}' has {value.size * value.dtype.itemsize} bytes; a "
-                                    f"constant of a text has at most {MOST_BYTES}, and larger ones are inputs")
-    return text.decode(), inputs
+            return exported((False,) * len(model.outputs))
+        except _Counted as found:
+            return exported(found.args[0])
+    except _model.NeedsValue as needed:
+        if needed.is_data:
+            raise _zyx.UnsupportedError(f"{needed.where}: data says which shapes there are, or what is computed, so that "
+                                        "the model is no one program") from None
+        names = ", ".join(f"'{name}'" for name in sorted(needed.inputs))
+        raise ModelError(f"{needed.where}: what is computed depends on the value of the input {names}; give it") from None
+
+
+def _results(model, inputs, large, fixed, arrays, counted):
+    """The arrays that the graph makes, each with its count where it has one; _Counted where others have one than was thought."""
+    rest = iter(arrays)
+    given = {info.name: _model.Value(next(rest), info.code, frozenset([info.name])) for info in inputs}
+    given.update((name, _model.Value(next(rest), value.code)) for name, value in large.items())
+    given.update(fixed)
+    results = _model.Trace(model, False).outputs(given)
+    for info, result in zip(model.outputs, results):
+        if not isinstance(result, _model.Value):
+            raise _zyx.UnsupportedError(f"{model.name}: the output '{info.name}' is no array")
+    found = tuple(result.count is not None for result in results)
+    if found != counted:
+        raise _Counted(found)
+    return [part for result in results for part in result.parts]

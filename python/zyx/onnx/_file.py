@@ -3,6 +3,7 @@
 """ONNX files: protocol buffers, read without the packages onnx and protobuf, so that a file may have any size."""
 import mmap
 import os
+import stat
 import struct
 
 
@@ -181,12 +182,21 @@ def _signed(value):
     return value - 2**64 if value >= 2**63 else value
 
 
+def opened(path, name):
+    """A file for reading. Another process's end of a pipe is not waited for: that is none."""
+    number = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(number).st_mode):
+        os.close(number)
+        raise ModelError(f"{name}: is no file")
+    return os.fdopen(number, "rb")
+
+
 def read(source, name=None):
     """The ModelProto of a path, or of bytes, and the folder in which its external data may lie."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         name = name or os.path.basename(path)
-        with open(path, "rb") as file:
+        with opened(path, name) as file:
             if os.fstat(file.fileno()).st_size == 0:
                 raise ModelError(f"{name}: the file is empty")
             # Pages of a file, which stay there as long as a part of it is in use.

@@ -1,7 +1,10 @@
 # Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Models: their graphs become expressions of arrays, node by node, and those become programs."""
+import inspect
 import math
+import re
+import struct
 
 from .. import _transforms, _zyx
 from .._kept import Kept
@@ -14,6 +17,9 @@ NEWEST = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview": 1, "ai.onnx.preview.traini
 # Values of at most so many elements are computed by the interpreter while a graph is read, where nothing but constants
 # leads to them: shapes, axes, limits.
 MOST_KNOWN = 4096
+# Nodes of one program, with those of its functions as often as they are called and those of loops for each trip. Few bytes
+# of a file may stand for very many.
+MOST_NODES = 1_000_000
 
 OPS = {}
 # Ops that take a bounded input: functions of a node, the number of the input, its array and the axis, which give the axis of
@@ -22,10 +28,23 @@ CARRIES = {}
 
 
 class _Op:
-    __slots__ = ("function", "takes_values", "keeps_type")
+    __slots__ = ("function", "takes_values", "keeps_type", "_counts")
 
     def __init__(self, function, takes_values, keeps_type):
-        self.function, self.takes_values, self.keeps_type = function, takes_values, keeps_type
+        self.function, self.takes_values, self.keeps_type, self._counts = function, takes_values, keeps_type, None
+
+    def check(self, count):
+        """Refuses a number of inputs that the op does not take."""
+        if self._counts is None:
+            own = [each for each in list(inspect.signature(self.function).parameters.values())[1:]
+                   if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+            has_more = any(each.kind is inspect.Parameter.VAR_POSITIONAL for each in own)
+            self._counts = sum(each.kind is not inspect.Parameter.VAR_POSITIONAL and each.default is inspect.Parameter.empty
+                               for each in own), math.inf if has_more else len(own)
+        least, most = self._counts
+        if not least <= count <= most:
+            raise ModelError(f"it has {count} inputs, and the op takes "
+                             + (f"{least} at least" if count < least else f"{most} at most"))
 
 
 def op(*names, domain="", takes_values=False, keeps_type=False):
@@ -136,6 +155,21 @@ def known(numbers, dtype):
     return Value(None, _types.TYPES[array.dtype], known=array)
 
 
+KINDS = {int: "an integer", float: "a number", str: "a text", list: "a list"}
+
+
+def _of_kind(name, value, default):
+    """An attribute that is of its default's kind. An integer may be written as a float, and the other way round."""
+    kind = type(default)
+    if kind not in KINDS or type(value) is kind:
+        return value
+    if kind is float and isinstance(value, int):
+        return float(value)
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    raise ModelError(f"the attribute '{name}' is {KINDS.get(type(value), 'something else')}, where {KINDS[kind]} is meant")
+
+
 def _attribute(proto):
     """A number, text, list, tensor or graph."""
     kind = proto.type or next((number for number, name in
@@ -173,8 +207,8 @@ class Node:
         for each in self.proto.attribute:
             if each.name == name:
                 if each.ref_attr_name:
-                    return self.scope.attributes.get(each.ref_attr_name, default)
-                return _attribute(each)
+                    return _of_kind(name, self.scope.attributes.get(each.ref_attr_name, default), default)
+                return _of_kind(name, _attribute(each), default)
         return default
 
     def need(self, name):
@@ -270,7 +304,7 @@ class Trace:
     """One walk through the graph."""
 
     def __init__(self, model, is_stepwise):
-        self.model, self.is_stepwise, self.depth = model, is_stepwise, 0
+        self.model, self.is_stepwise, self.depth, self.count = model, is_stepwise, 0, 0
 
     def outputs(self, inputs):
         scope = _Scope(self.model.opsets)
@@ -278,7 +312,10 @@ class Trace:
         scope.names.update((info.name, None) for info in self.model.inputs if info.kind == "optional")
         scope.names.update(inputs)
         self.nodes(self.model.proto.graph.node, scope)
-        return [scope.find(output.name) for output in self.model.proto.graph.output]
+        try:
+            return [scope.find(output.name) for output in self.model.proto.graph.output]
+        except ModelError as error:
+            raise ModelError(f"{self.model.name}: outputs of the graph: {error}") from None
 
     def graph(self, graph, values, outer):
         if self.depth > _file.DEEPEST:
@@ -298,7 +335,10 @@ class Trace:
     def nodes(self, protos, scope):
         for proto in protos:
             node = Node(self, proto, scope, None)
+            self.count += 1
             try:
+                if self.count > MOST_NODES and not self.is_stepwise:
+                    node.refuse(f"a program of more than {MOST_NODES} nodes, of which loops and branches have the most")
                 node.values = [scope.find(name) if name else None for name in proto.input]
                 results = self.evaluate(node)
                 if len(results) < len([name for name in proto.output if name]):
@@ -306,7 +346,7 @@ class Trace:
             except NeedsValue as needed:
                 needed.where = needed.where or node.where
                 raise
-            except (_zyx.Error, ModelError, TypeError, ValueError, IndexError, OverflowError) as error:
+            except ERRORS as error:
                 raise _at(node, error) from error
             for name, result in zip(proto.output, results):
                 if name:
@@ -319,6 +359,7 @@ class Trace:
         found = OPS.get((node.domain, node.op))
         if found is None:
             node.refuse("this op is not one of zyx.onnx")
+        found.check(len(node.values))
         if found.takes_values:
             results = found.function(node, *node.values)
             return list(results) if isinstance(results, (list, tuple)) else [results]
@@ -388,6 +429,8 @@ class Trace:
         """A function of the model, as if its nodes stood here."""
         if self.depth > _file.DEEPEST:
             raise ModelError(f"graphs and functions lie in each other more than {_file.DEEPEST} deep")
+        if len(node.values) > len(function.input):
+            raise ModelError(f"it has {len(node.values)} inputs, and the function takes {len(function.input)} at most")
         attributes = {proto.name: _attribute(proto) for proto in function.attribute_proto}
         for proto in node.proto.attribute:
             attributes[proto.name] = node.attr(proto.name)
@@ -404,12 +447,40 @@ class Trace:
         return [scope.find(name) for name in function.output]
 
 
+# What nodes raise that cannot be meant: their attributes and inputs are none that the op's function looks at first.
+ERRORS = (_zyx.Error, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError, struct.error)
+
+
+# In texts of TypeError of Python and the binding, which are about operands and not about the node.
+OF_PYTHON = re.compile(r"incompatible function arguments|unsupported operand|not supported between|object (is not|cannot|does not)|indices must|has no len|"
+                       r"argument must be|bad operand|string or a real number")
+
+
+def _text_of(node, error):
+    """What is wrong, where Python's or the binding's own words are about neither the node nor the op."""
+    if isinstance(error, (_zyx.Error, ValueError)):
+        return str(error)
+    if isinstance(error, ZeroDivisionError):
+        return "an attribute or input is 0, by which something is divided"
+    if isinstance(error, KeyError):
+        return f"{error} is none of the values that are meant"
+    if isinstance(error, RecursionError):
+        return "an attribute or input goes deeper than Python's stack"
+    if isinstance(error, IndexError) and None not in node.values:
+        return f"an attribute or input has too few elements: {error}"
+    if isinstance(error, (AttributeError, IndexError, TypeError)) and (None in node.values or "NoneType" in str(error)):
+        return "an input or attribute that it needs is not there"
+    if isinstance(error, AttributeError) or OF_PYTHON.search(str(error)):
+        return "an input or attribute is of a kind that the op does not take"
+    return str(error)
+
+
 def _at(node, error):
     """The error with its node in front, once."""
     if getattr(error, "_has_node", False):
         return error
     kind = type(error) if isinstance(error, (_zyx.Error, ModelError)) else ModelError
-    made = kind(f"{node.where}: {error}")
+    made = kind(f"{node.where}: {_text_of(node, error)}")
     made._has_node = True
     return made
 
@@ -502,9 +573,36 @@ class Model:
         visit(self.proto.graph.node, 0)
         for function in self.proto.functions:
             visit(function.node, 0)
+        self._check_size()
         if missing:
             texts = [f"{'.'.join(filter(None, key))} (node '{name}')" for key, name in sorted(missing.items())]
             raise _zyx.UnsupportedError(f"{self.name}: ops that zyx.onnx has not: {', '.join(texts)}")
+
+    def _check_size(self):
+        """Refuses functions that call each other so often that no walk through them ends."""
+        sizes, open_functions = {}, set()
+
+        def size(nodes):
+            total = len(nodes)
+            for node in nodes:
+                key = (_domain(node.domain), node.op_type, node.overload)
+                # One that calls itself is refused when it is called.
+                if key in self.functions and key not in open_functions:
+                    if key not in sizes:
+                        if len(open_functions) > _file.DEEPEST:
+                            raise ModelError(f"{self.name}: functions call each other more than {_file.DEEPEST} deep")
+                        open_functions.add(key)
+                        sizes[key] = size(self.functions[key].node)
+                        open_functions.discard(key)
+                    total += sizes[key]
+                total += sum(size(graph.node) for attribute in node.attribute
+                             for graph in ([attribute.g] if attribute.g is not None else []) + attribute.graphs)
+            return total
+
+        total = size(self.proto.graph.node)
+        if total > MOST_NODES:
+            raise _zyx.UnsupportedError(f"{self.name}: a model of {total} nodes, with those of functions wherever they are called; "
+                                        f"at most {MOST_NODES} are taken")
 
     def constants_of(self, graph):
         """Initializers by name, read once."""
@@ -516,7 +614,13 @@ class Model:
 
     def tensor(self, proto):
         """The value of a TensorProto: small ones are known, others lie on the device."""
-        made, code = _types.tensor_of(proto, self.folder, self.name)
+        try:
+            made, code = _types.tensor_of(proto, self.folder, self.name)
+        except ModelError:
+            raise
+        except ERRORS as error:
+            kind = type(error) if isinstance(error, _zyx.Error) else ModelError
+            raise kind(f"{self.name}: tensor '{proto.name}': {error}") from error
         if code == _types.STRING:
             return Strings(*made)
         if made.size <= MOST_KNOWN:

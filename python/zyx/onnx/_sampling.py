@@ -70,7 +70,13 @@ def _taps(kind, place, scale, a, nearest):
     return [(at, weight / total) for at, weight in taps if weight] if scale < 1 else [tap for tap in taps if tap[1]]
 
 
+# Positions of a resized axis, for each of which the graph has weights.
+MOST_POSITIONS = 1 << 22
+
+
 def _resized(n, x, axis, target, scale, region, kind, mode):
+    if target > MOST_POSITIONS:
+        n.refuse(f"axis {axis} of {target} elements; at most {MOST_POSITIONS} are computed")
     extent, excludes = x.shape[axis], n.attr("exclude_outside", 0)
     narrow = min(scale, 1.0) if n.attr("antialias", 0) else 1.0
     rows, outside = [], []

@@ -6,6 +6,7 @@ import re
 from .. import _functions as F
 from .. import _zyx
 from ._model import ModelError, Strings, Value, known, op
+from ._patterns import Pattern
 
 
 def _texts(n, value):
@@ -47,10 +48,10 @@ def concatenate(n, a, b):
 def full_match(n, x):
     x = _texts(n, x)
     try:
-        pattern = re.compile(n.need("pattern"))
+        pattern = Pattern(n.need("pattern"))
     except re.error as error:
         raise ModelError(f"the pattern: {error}") from None
-    return truths([pattern.fullmatch(text) is not None for text in x.texts], x.shape)
+    return truths([pattern.matches(text) for text in x.texts], x.shape)
 
 
 @op("StringSplit", takes_values=True)

@@ -7,6 +7,7 @@ import struct
 
 from .. import _small, _zyx
 from .._creation import asarray
+from . import _file
 from ._file import ModelError
 
 # The number of a type in files, its name in NumPy or ml_dtypes, and the dtype that holds it.
@@ -123,7 +124,7 @@ def _external(tensor, folder, name):
     except ValueError:
         raise ModelError(f"{name}: offset and length of external data are no numbers") from None
     try:
-        with open(path, "rb") as file:
+        with _file.opened(path, f"{name}: external data at '{location}'") as file:
             whole = os.fstat(file.fileno()).st_size
             if size < 0:
                 size = whole - start
