@@ -31,7 +31,8 @@ def _remade(version, kind, layer, arguments):
 
 
 def _layer_of(self):
-    return next(each for each in type(self).__mro__ if each.__module__ == _zyx.__name__)
+    """The class of C++ that it is one of."""
+    return next(each for each in type(self).__mro__ if each in _LAYERS or each.__module__ == _zyx.__name__)
 
 
 def _reduce(self, protocol):
@@ -193,7 +194,8 @@ Linear, Embedding, Dropout, Mlp = _zyx._Linear, _zyx._Embedding, _zyx._Dropout, 
 LayerNorm, RmsNorm, GroupNorm, BatchNorm = _zyx._LayerNorm, _zyx._RmsNorm, _zyx._GroupNorm, _zyx._BatchNorm
 Rnn, Gru, Lstm = _zyx._Rnn, _zyx._Gru, _zyx._Lstm
 MultiheadAttention, TransformerBlock = _zyx._MultiheadAttention, _zyx._TransformerBlock
-for _layer in (Linear, Embedding, Dropout, Mlp, LayerNorm, RmsNorm, GroupNorm, BatchNorm, Rnn, Gru, Lstm, MultiheadAttention, TransformerBlock):
+_LAYERS = (Linear, Embedding, Dropout, Mlp, LayerNorm, RmsNorm, GroupNorm, BatchNorm, Rnn, Gru, Lstm, MultiheadAttention, TransformerBlock)
+for _layer in _LAYERS:
     # The class is this one of zyx.nn, whatever the library that has its code calls it.
     _layer.__name__ = _layer.__qualname__ = _layer.__name__.lstrip("_")
     _layer.__module__ = __name__
