@@ -239,7 +239,7 @@ Status Evaluator::runBody(NodeId id) {
   };
   const LoopInterruption interruption;
   for (int64_t trip = 0; goesOn(trip); ++trip) {
-    if (interruption.isSet())
+    if (trips == graph::tripsAreWhile && interruption.isSet())
       return LoopInterruption::status().withWhere(describe(graph, id));
     if (isLoop) {
       std::memcpy(arguments[0].data.data(), &trip, sizeof(trip));

@@ -93,24 +93,24 @@ HostView hostViewOf(Tensor tensor) {
   return hostView(tensor, where);
 }
 
-/// What a handler of a signal raised while a buffer was asked for, and of which array. NumPy forgets any exception of
-/// that, and calls __array__ of the array instead, which then raises this one.
+/// What a handler of a signal raised while this thread asked for a buffer, and of which array. NumPy forgets any
+/// exception of that, and calls __array__ of the array at once, which then raises this one.
 struct Forgotten {
-  const PyObject *array = nullptr;
-  nb::object exception = {};
+  nb::object array = {}, exception = {};
 };
+/// Handlers run in the main thread alone.
 Forgotten &forgotten() {
   // Its exception outlives the interpreter's end.
-  static auto *one = new Forgotten;
+  thread_local auto *const one = new Forgotten;
   return *one;
 }
 
 /// Of the exception that is set.
-void remember(const PyObject *array) {
+void remember(PyObject *array) {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  forgotten() = {array, nb::borrow(value)};
+  forgotten() = {nb::borrow(array), nb::borrow(value)};
   PyErr_Restore(type, value, traceback);
 }
 
@@ -462,14 +462,17 @@ static Array fromDLPack(nb::ndarray<nb::ro> given) {
 void zyx::python::bindMemory(nb::module_ &module) {
   module.def("_from_buffer", &fromBuffer, nb::arg("object"), nb::arg("dtype").none(), nb::arg("share"));
   module.def("_from_dlpack", &fromDLPack, nb::arg("object"));
-  // Before __array__ does anything else.
-  module.def("_raise_forgotten", [](nb::handle array) {
-    const Forgotten last = std::exchange(forgotten(), {});
-    if (last.array != array.ptr())
-      return;
-    PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(last.exception.ptr())), last.exception.ptr());
-    throw nb::python_error();
-  });
+  // Before __array__ does anything else; of None it is forgotten for good.
+  module.def(
+      "_raise_forgotten",
+      [](nb::handle array) {
+        const Forgotten last = std::exchange(forgotten(), {});
+        if (!last.array.is(array))
+          return;
+        PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(last.exception.ptr())), last.exception.ptr());
+        throw nb::python_error();
+      },
+      nb::arg("array").none());
   module.def(
       "_from_bytes",
       [](nb::bytes bytes, nb::object dtype, Shape shape) {

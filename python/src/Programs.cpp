@@ -94,7 +94,7 @@ void lookWhileWaiting() {
     if (PyErr_CheckSignals() == 0)
       return;
     fetchRaised();
-    // Where its table is full the next compilation or wait raises it.
+    // Where its table is full the next compilation, or wait for a loop, raises it.
     (void)Py_AddPendingCall(&raiseLater, nullptr);
   }
   // Again and again, because runs may stand one behind the other.

@@ -31,7 +31,7 @@ def _numpy(self, dtype=None, copy=None):
         raw = numpy.frombuffer(_zyx._bytes(self), dtype=EXTENSIONS[self.dtype.name])
         found = raw.view(getattr(ml_dtypes, self.dtype.name)).reshape(self.shape)
     else:
-        found = numpy.asarray(memoryview(self))
+        found = numpy.asarray(_view(self))
     if dtype is not None and found.dtype != dtype:
         if copy is False:
             raise ValueError("copy=False, but another dtype needs a copy")
@@ -82,6 +82,15 @@ def _to_device(self, device, /, *, stream=None):
     return _zyx._to_device(self, device)
 
 
+def _view(self):
+    """The elements by the buffer protocol. What a handler of a signal raises meanwhile is raised here, and by no __array__."""
+    try:
+        return memoryview(self)
+    except BaseException:
+        _zyx._raise_forgotten(None)
+        raise
+
+
 def _tolist(self):
     """The elements as nested lists of numbers of Python."""
     if self.ndim == 0:
@@ -92,7 +101,7 @@ def _tolist(self):
         def nested(shape):
             return [nested(shape[1:]) for _ in range(shape[0])] if shape else []
         return nested(self.shape[:self.shape.index(0) + 1])
-    return memoryview(self).tolist()
+    return _view(self).tolist()
 
 
 def _repr(self):

@@ -308,6 +308,11 @@ class jit:
             self._bound[key] = reference, bound
         return bound
 
+    def __reduce__(self):
+        # Programs are compiled again.
+        return functools.partial(jit, static_argnums=tuple(self._static_positions), static_argnames=self._static_names,
+                                 donate_argnums=tuple(self._donated)), (self._function,)
+
     @property
     def captures(self):
         """How often the function was called."""
@@ -396,6 +401,9 @@ class _Method:
 
     def __call__(self, *args, **kwargs):
         return self._jit(*args, **kwargs)
+
+    def __reduce__(self):
+        return getattr, (self.__self__, self._jit.__name__)
 
     def __getattr__(self, name):
         return getattr(self._jit, name)

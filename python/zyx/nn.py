@@ -109,6 +109,10 @@ class Module(_zyx._Module):
             declared.value = value
             return
         elif isinstance(declared, (Parameter, _zyx._Module)):
+            # A list of no modules stands for none.
+            if value is not None and not (isinstance(value, list) and not value):
+                raise TypeError(f"'{name}' is a {'parameter' if isinstance(declared, Parameter) else 'module'} of this one: an array, a "
+                                f"parameter, a module or None may be in its place, and no {type(value).__name__}")
             self._remove(name)
         object.__setattr__(self, name, value)
 

@@ -236,8 +236,14 @@ def test_attributes_are_replaced_and_removed():
     assert [name for name, _ in model.named_parameters()] == ["out.0.weight", "out.0.bias", "out.2.weight", "out.2.bias"]
     with pytest.raises(AttributeError):
         del model.hidden
+    # What would lose it without a word.
+    for other in (np.ones((4, 8)), 3.0, nn.relu):
+        with pytest.raises(TypeError, match="'out' is a module of this one"):
+            model.out = other
     # Of another kind.
     model.out = nn.Parameter(zyx.ones(2))
+    with pytest.raises(TypeError, match="'out' is a parameter of this one.* no ndarray"):
+        model.out = np.ones(2)
     assert [name for name, _ in model.named_parameters()] == ["out"]
     model.out = nn.LayerNorm(3)
     assert [name for name, _ in model.named_parameters()] == ["out.weight", "out.bias"]

@@ -728,8 +728,12 @@ def test_patterns_take_as_long_as_their_texts():
     letters = "abcABC \n.-@]1é"
     texts = ["".join(rng.choice(letters) for _ in range(rng.randrange(6))) for _ in range(400)] + ["x.y@site.com", "555-1234", "a\nb", "aab", "abab"]
     for pattern in patterns:
-        made, meant = pattern_of(pattern), re.compile(pattern)
+        made, meant = pattern_of(pattern), re.compile(pattern, re.ASCII)
         assert [text for text in texts if made.matches(text)] == [text for text in texts if meant.fullmatch(text)], pattern
+
+    # As RE2 has it, and not Python.
+    assert not pattern_of(r"\d").matches("\u0663") and pattern_of(r"\D").matches("\u0663") and not pattern_of(r"a$\n").matches("a\n")
+    assert not pattern_of(r"\s").matches("\v") and pattern_of(r"[^\s]").matches("\v")
 
     def model_of_pattern(pattern):
         return loaded([helper.make_node("RegexFullMatch", ["x"], ["y"], pattern=pattern, name="match")], [("x", TensorProto.STRING, None)],
@@ -737,7 +741,7 @@ def test_patterns_take_as_long_as_their_texts():
 
     assert model_of_pattern(r"(a+)+$")(["a" * 40 + "!", "a" * 40]).tolist() == [False, True]
     for pattern, what in ((r"(a)\1", "groupref"), (r"a(?=b)", "assert"), (r"((a{99}){99}){99}", "more than 20000 places"),
-                          (r"((){4000000000}){4000000000}", "more than 20000 places")):
+                          (r"((){4000000000}){4000000000}", "more than 20000 places"), (r"[[:alpha:]]+", "a class of a name")):
         with pytest.raises(zyx.UnsupportedError, match=f"'match' .RegexFullMatch, opset 21.: a pattern (with|of) {what}"):
             model_of_pattern(pattern)(["a"])
     with pytest.raises(zyx.onnx.ModelError, match="'match' .RegexFullMatch, opset 21.: the pattern"):

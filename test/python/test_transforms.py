@@ -4,6 +4,7 @@ import copy
 import functools
 import gc
 import math
+import pickle
 import threading
 import time
 import weakref
@@ -487,3 +488,28 @@ def test_loop_as_often_as_data_says():
         zyx.loop(zyx.asarray([1]), zyx.asarray(1.0), lambda trip, x: x)
     with pytest.raises(zyx.Error):
         zyx.loop(zyx.asarray(1.0), zyx.asarray(1.0), lambda trip, x: x)
+
+
+class Counted:
+    def __init__(self, k):
+        self.k = k
+        self.inner = zyx.jit(twice, static_argnums=1)
+
+    @zyx.jit
+    def scaled(self, x):
+        return x * self.k
+
+
+def twice(x, times):
+    return x * 2 * times
+
+
+def test_a_jit_is_copied_without_its_programs():
+    """As a part of another object, too."""
+    first = Counted(3.0)
+    x = zyx.asarray([1.0, 2.0])
+    assert first.inner(x, 2).tolist() == [4.0, 8.0]
+    for other in (copy.deepcopy(first), pickle.loads(pickle.dumps(first))):
+        assert other.inner.captures == 0 and other.inner(x, 2).tolist() == [4.0, 8.0]
+    for method in (copy.copy(first.scaled), copy.deepcopy(first.scaled), pickle.loads(pickle.dumps(first.scaled))):
+        assert method(x).tolist() == [3.0, 6.0]

@@ -13,8 +13,8 @@
 
 namespace zyx {
 
-/// The loops that run now end before their next trip, and their runs fail with ErrorCode::Cancelled. Runs that begin
-/// later are not touched. Safe on any thread.
+/// Those loops that run now and that a condition ends end before their next trip, and their runs fail with
+/// ErrorCode::Cancelled. Others come to their end, and runs that begin later are not touched. Safe on any thread.
 void interruptLoops();
 
 /// Of a run: whether loops were interrupted since it began.

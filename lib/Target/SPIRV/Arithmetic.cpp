@@ -86,7 +86,8 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
   PassManager loops(kernel.getContext(), kernel->getName().getStringRef());
   loops.enableVerifier(false);
   loops.addPass(createForToWhileLoopPass());
-  (void)loops.run(kernel);
+  if (failed(loops.run(kernel)))
+    return target::refuseForm(kernel, "SPIR-V");
   IRRewriter rewriter(kernel);
   Contracted contracted;
   kernel.walk([&](Operation *op) {

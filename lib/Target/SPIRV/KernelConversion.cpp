@@ -41,9 +41,10 @@ constexpr unsigned mostPushed = 16;
 constexpr int64_t threadsOfLocalSize = 64;
 
 /// Whether signs of zeros, infinities and NaN may not be left to the driver. They may where floats are only moved,
-/// widened, multiplied and added up, of finite constants: a machine's products and sums have them right, and nobody
+/// widened, multiplied and added up, of constants from 0 on: a machine's products and sums have them right, and nobody
 /// asks for them. A driver that is to keep them need not make one op of a product and a sum: NVIDIA's does not. What is
-/// rounded to a small float is told from NaN before.
+/// rounded to a small float is told from NaN before. Mesa knows products with numbers of bools, and differences, of
+/// which products with -1 make some: a choice of 0, and 0.
 bool needsSpecials(FuncOp func) {
   const auto walked = func.walk([](Operation *op) {
     const auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
@@ -51,11 +52,10 @@ bool needsSpecials(FuncOp func) {
         (llvm::none_of(op->getOperandTypes(), isFloat) && llvm::none_of(op->getResultTypes(), isFloat)))
       return WalkResult::advance();
     FloatAttr number;
-    const bool isLeft =
-        matchPattern(op, m_Constant(&number))
-            ? number.getValue().isFinite()
-            : isa<arith::AddFOp, arith::MulFOp, math::FmaOp, arith::ExtFOp, arith::SIToFPOp, arith::UIToFPOp>(op) &&
-                  !isSmallFloat(op->getResult(0).getType());
+    const bool isLeft = matchPattern(op, m_Constant(&number))
+                            ? number.getValue().isFinite() && !number.getValue().isNegative()
+                            : isa<arith::AddFOp, arith::MulFOp, math::FmaOp, arith::ExtFOp>(op) &&
+                                  !isSmallFloat(op->getResult(0).getType());
     return isLeft ? WalkResult::advance() : WalkResult::interrupt();
   });
   return walked.wasInterrupted();

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Patterns of files that nobody trusts. Python's `re` goes back over a text, as often as a pattern makes it: `(a+)+$` doubles
 its time with each letter. Here all places of a pattern at which a match may be go through a text together, as in RE2, whose
-patterns ONNX has: the time is the text's length times the pattern's."""
+patterns ONNX has: the time is the text's length times the pattern's. `re` reads the patterns; what it means otherwise than
+RE2 is said anew or refused: classes are of ASCII, `$` is the end alone, and there are no classes by names."""
 import re
 
 try:
@@ -15,9 +16,10 @@ from .. import _zyx
 
 # Places of a pattern, in which a counted repetition stands as often as it says.
 MOST_PLACES = 20_000
-CATEGORIES = {_constants.CATEGORY_DIGIT: r"\d", _constants.CATEGORY_NOT_DIGIT: r"\D", _constants.CATEGORY_SPACE: r"\s",
-              _constants.CATEGORY_NOT_SPACE: r"\S", _constants.CATEGORY_WORD: r"\w", _constants.CATEGORY_NOT_WORD: r"\W"}
-ASSERTIONS = {_constants.AT_BEGINNING: "^", _constants.AT_BEGINNING_STRING: r"\A", _constants.AT_END: "$",
+CATEGORIES = {_constants.CATEGORY_DIGIT: r"\d", _constants.CATEGORY_NOT_DIGIT: r"\D", _constants.CATEGORY_SPACE: r"\t\n\f\r ",
+              _constants.CATEGORY_NOT_SPACE: r"\x00-\x08\x0b\x0e-\x1f!-\U0010ffff", _constants.CATEGORY_WORD: r"\w",
+              _constants.CATEGORY_NOT_WORD: r"\W"}
+ASSERTIONS = {_constants.AT_BEGINNING: "^", _constants.AT_BEGINNING_STRING: r"\A", _constants.AT_END: r"\Z",
               _constants.AT_END_STRING: r"\Z", _constants.AT_BOUNDARY: r"\b", _constants.AT_NON_BOUNDARY: r"\B"}
 # Of the flags of a pattern, those that say what one character is.
 FLAGS = re.ASCII | re.DOTALL | re.IGNORECASE | re.MULTILINE
@@ -27,6 +29,8 @@ class Pattern:
     """A pattern as a graph of places with edges. An edge takes a character, holds at a position, or is free."""
 
     def __init__(self, text):
+        if re.search(r"\[:\^?[a-z]+:\]", text):
+            raise _zyx.UnsupportedError("a pattern with a class of a name, as [:alpha:]")
         tree = _parser.parse(text)
         # For each place its edges: (what has to match, whether that takes a character, where it leads).
         self._edges = [[]]
@@ -52,7 +56,9 @@ class Pattern:
         """The place behind a part of the tree that begins at one."""
         own = int(flags & FLAGS)
         if op is _constants.AT:
-            return self._edge(at, re.compile(ASSERTIONS[argument], own))
+            # Of lines, `$` is the end of each.
+            is_line_end = argument is _constants.AT_END and flags & re.MULTILINE
+            return self._edge(at, re.compile("$" if is_line_end else ASSERTIONS[argument], own | re.ASCII))
         if op is _constants.BRANCH:
             end = self._place()
             for branch in argument[1]:
@@ -81,7 +87,8 @@ class Pattern:
         letter = _letter(op, argument)
         if letter is None:
             raise _zyx.UnsupportedError(f"a pattern with {str(op).lower()}, which RE2 has not")
-        return self._edge(at, re.compile(letter, own), True)
+        classes = op is _constants.IN and any(inner is _constants.CATEGORY for inner, _ in argument)
+        return self._edge(at, re.compile(letter, own | re.ASCII if classes else own), True)
 
     def _follow(self, places, text, at):
         """The places, and those to which edges lead that take no character here."""

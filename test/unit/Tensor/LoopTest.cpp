@@ -223,6 +223,11 @@ TEST_P(LoopTest, LoopsWithoutAnEndAreInterrupted) {
   });
   EXPECT_THAT(refusal(read), HasSubstr("a loop was interrupted"));
   EXPECT_THAT(refusal(read), HasSubstr("a loop was interrupted"));
+  // Those with a number of trips come to their end.
+  const std::vector<Tensor> counted =
+      loop(Tensor::from(std::vector<int64_t>{3000}, {}), std::vector{Tensor::from({1})},
+           [](const Tensor &, std::span<const Tensor> now) { return std::vector{now[0] + 2}; });
+  EXPECT_EQ(counted[0].item<int32_t>(), 6001);
   isOver = true;
   other.join();
   // Later runs are not touched.

@@ -249,7 +249,8 @@ private:
     const Step &step = steps[at];
     int64_t trips = step.tripsAhead();
     return forEachTrip(at, trips, [&](int64_t trip, size_t begin, size_t end) {
-      if (interruption.isSet())
+      // Another one comes to its end, and nothing that it was given is lost.
+      if (step.isWhile() && interruption.isSet())
         return LoopInterruption::status();
       if (step.isReadBefore(trip)) {
         int64_t word = 0;
