@@ -43,19 +43,21 @@ constexpr int64_t threadsOfLocalSize = 64;
 /// Whether signs of zeros, infinities and NaN may not be left to the driver. They may where floats are only moved,
 /// widened, multiplied and added up, of constants from 0 on: a machine's products and sums have them right, and nobody
 /// asks for them. A driver that is to keep them need not make one op of a product and a sum: NVIDIA's does not. What is
-/// rounded to a small float is told from NaN before. Mesa knows products with numbers of bools, and differences, of
-/// which products with -1 make some: a choice of 0, and 0.
+/// rounded to a small float is told from NaN before. Drivers may know products with numbers of bools or with 0, sums
+/// with 0, and differences, which products with -1 are: a choice of 0, and 0.
 bool needsSpecials(FuncOp func) {
   const auto walked = func.walk([](Operation *op) {
     const auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
     if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
         (llvm::none_of(op->getOperandTypes(), isFloat) && llvm::none_of(op->getResultTypes(), isFloat)))
       return WalkResult::advance();
+    const auto isZero = [](Value value) { return matchPattern(value, m_AnyZeroFloat()); };
     FloatAttr number;
     const bool isLeft = matchPattern(op, m_Constant(&number))
                             ? number.getValue().isFinite() && !number.getValue().isNegative()
                             : isa<arith::AddFOp, arith::MulFOp, math::FmaOp, arith::ExtFOp>(op) &&
-                                  !isSmallFloat(op->getResult(0).getType());
+                                  !isSmallFloat(op->getResult(0).getType()) &&
+                                  llvm::none_of(op->getOperands().take_front(2), isZero);
     return isLeft ? WalkResult::advance() : WalkResult::interrupt();
   });
   return walked.wasInterrupted();

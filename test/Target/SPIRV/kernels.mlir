@@ -96,6 +96,46 @@ kernel.func @infinite(%x: !f32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 
+// A product with 0, with the number of a bool, or with a negative constant, may be one that a driver knows.
+// CHECK-LABEL: spirv.func @known_factor()
+// CHECK: spirv.ExecutionMode @known_factor "SignedZeroInfNanPreserve", 32
+kernel.func @known_factor(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %zero = arith.constant 0.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %s = math.fma %v, %zero, %v : f32
+    kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+// CHECK-LABEL: spirv.func @bool_factor()
+// CHECK: spirv.ExecutionMode @bool_factor "SignedZeroInfNanPreserve", 32
+kernel.func @bool_factor(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %c7 = arith.constant 7 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %is = arith.cmpi eq, %i, %c7 : index
+    %hot = arith.uitofp %is : i1 to f32
+    %p = arith.mulf %hot, %v : f32
+    kernel.store %p, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+// CHECK-LABEL: spirv.func @negative_factor()
+// CHECK: spirv.ExecutionMode @negative_factor "SignedZeroInfNanPreserve", 32
+kernel.func @negative_factor(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %less = arith.constant -1.0 : f32
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %s = math.fma %v, %less, %v : f32
+    kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
 // Small floats are bits, computed with in float and rounded after every op. Before it is rounded, a number is told from
 // NaN.
 // CHECK-LABEL: spirv.func @halves()
