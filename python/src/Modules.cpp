@@ -482,19 +482,23 @@ static void bindLayers(nb::module_ &module) {
     options.rotary = rotary;
     return options;
   };
+  const auto keepAttention = [](nb::handle self, int64_t width, int64_t heads, int64_t kvHeads, bool causal,
+                                bool hasBias, bool rotary) {
+    keepArguments(self, {{"width", nb::cast(width)},
+                         {"heads", nb::cast(heads)},
+                         {"rng", nb::none()},
+                         {"kv_heads", nb::cast(kvHeads)},
+                         {"causal", nb::cast(causal)},
+                         {"bias", nb::cast(hasBias)},
+                         {"rotary", nb::cast(rotary)}});
+  };
   nb::class_<nn::MultiheadAttention, nn::Module>(module, "_MultiheadAttention", docOf("MultiheadAttention"))
       .def(
           "__init__",
-          [attention](nb::pointer_and_handle<nn::MultiheadAttention> self, int64_t width, int64_t heads, InitRng &rng,
-                      int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
+          [attention, keepAttention](nb::pointer_and_handle<nn::MultiheadAttention> self, int64_t width, int64_t heads,
+                                     InitRng &rng, int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
             new (self.p) nn::MultiheadAttention(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
-            keepArguments(self.h, {{"width", nb::cast(width)},
-                                   {"heads", nb::cast(heads)},
-                                   {"rng", nb::none()},
-                                   {"kv_heads", nb::cast(kvHeads)},
-                                   {"causal", nb::cast(causal)},
-                                   {"bias", nb::cast(hasBias)},
-                                   {"rotary", nb::cast(rotary)}});
+            keepAttention(self.h, width, heads, kvHeads, causal, hasBias, rotary);
           },
           nb::arg("width"), nb::arg("heads"), nb::arg("rng"), nb::arg("kv_heads") = 0, nb::arg("causal") = false,
           nb::arg("bias") = true, nb::arg("rotary") = false)
@@ -509,16 +513,10 @@ static void bindLayers(nb::module_ &module) {
   nb::class_<nn::TransformerBlock, nn::Module>(module, "_TransformerBlock", docOf("TransformerBlock"))
       .def(
           "__init__",
-          [attention](nb::pointer_and_handle<nn::TransformerBlock> self, int64_t width, int64_t heads, InitRng &rng,
-                      int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
+          [attention, keepAttention](nb::pointer_and_handle<nn::TransformerBlock> self, int64_t width, int64_t heads,
+                                     InitRng &rng, int64_t kvHeads, bool causal, bool hasBias, bool rotary) {
             new (self.p) nn::TransformerBlock(width, attention(heads, kvHeads, causal, hasBias, rotary), rng, here());
-            keepArguments(self.h, {{"width", nb::cast(width)},
-                                   {"heads", nb::cast(heads)},
-                                   {"rng", nb::none()},
-                                   {"kv_heads", nb::cast(kvHeads)},
-                                   {"causal", nb::cast(causal)},
-                                   {"bias", nb::cast(hasBias)},
-                                   {"rotary", nb::cast(rotary)}});
+            keepAttention(self.h, width, heads, kvHeads, causal, hasBias, rotary);
           },
           nb::arg("width"), nb::arg("heads"), nb::arg("rng"), nb::arg("kv_heads") = 0, nb::arg("causal") = false,
           nb::arg("bias") = true, nb::arg("rotary") = false)

@@ -20,12 +20,17 @@ def _placed(array, device):
     return array if device is None else _zyx._to_device(array, device)
 
 
-def to_int(number, what):
-    """An integer that the compiler counts with."""
+def to_index(number, what):
+    """Whatever may be an index, as an integer of Python."""
     try:
-        found = operator.index(number)
+        return operator.index(number)
     except TypeError:
         raise TypeError(f"{what} is an integer, and no {type(number).__name__}") from None
+
+
+def to_int(number, what):
+    """An integer that the compiler counts with."""
+    found = to_index(number, what)
     if not -2**63 <= found < 2**63:
         raise OverflowError(f"{what}: {_short(found)} is no int64")
     return found

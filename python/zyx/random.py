@@ -6,10 +6,8 @@
     >>> zyx.random.uniform(a, (2, 3)).shape
     (2, 3)
 """
-import operator
-
 from . import _zyx
-from ._creation import to_shape
+from ._creation import to_index, to_shape
 from ._dtypes import float32, int64, to_dtype
 
 __all__ = ["bernoulli", "bits", "dropout", "fold_in", "key", "normal", "permutation", "randint", "split", "uniform"]
@@ -26,10 +24,7 @@ def key(seed):
 
 def _word(number, what):
     """64 bits of an integer, of which none are left out: others would be the same."""
-    try:
-        found = operator.index(number)
-    except TypeError:
-        raise TypeError(f"{what} is an integer, and no {type(number).__name__}") from None
+    found = to_index(number, what)
     if not -2**63 <= found < 2**64:
         raise OverflowError(f"{what} has 64 bits at most, and {found} more")
     return found % 2**64

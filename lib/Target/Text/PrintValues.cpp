@@ -429,7 +429,7 @@ Result<string> KernelPrinter::truncated(Operation *op, Element element, const st
 /// Whether a driver that takes sums for those of real numbers would compute both ops at once: (x + y) - y as x.
 static bool isRegrouped(Operation *op, Value operand) {
   Operation *first = operand.getDefiningOp();
-  // The number of a bool times one that may be NaN: it would choose between that and 0.
+  // The number of an integer that is a bool's, times one that may be NaN: it would choose between that and 0.
   if (isa_and_nonnull<arith::UIToFPOp, arith::SIToFPOp>(first))
     return operand.getType().isF32() && isa<arith::MulFOp, math::FmaOp>(op);
   if (!operand.getType().isF32() || !isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp,
