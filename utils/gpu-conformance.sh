@@ -1,5 +1,6 @@
 #!/bin/sh
-# Packs what a machine with a card of NVIDIA's needs to run our programs, compiler included.
+# Packs what a machine with a card of NVIDIA's needs to run our programs, compiler included. Drivers are not packed:
+# OpenCL's, Vulkan's and wgpu-native (which ZYX_WEBGPU_DRIVER names) are that machine's.
 #
 #   utils/gpu-conformance.sh BUILD FOLDER               here: packs programs of a build folder and LLVM's packages
 #   sh FOLDER/run.sh zyx-conformance --device=cuda      there: the conformance suite; or any of the programs
@@ -9,7 +10,7 @@
 set -eu
 
 if [ $# -ne 2 ]; then
-  sed -n '2,8p' "$0"
+  sed -n '2,9p' "$0"
   exit 2
 fi
 build=$1 folder=$2
@@ -23,6 +24,10 @@ done
 for library in libZyxCompiler.so libZyxVulkan.so; do
   strip -o "$folder/lib/$library" "$build/lib/$library"
 done
+# A build without the headers of wgpu-native has no devices of WebGPU.
+if [ -f "$build/lib/libZyxWebGPU.so" ]; then
+  strip -o "$folder/lib/libZyxWebGPU.so" "$build/lib/libZyxWebGPU.so"
+fi
 # LLVM is linked with a solver of which nothing here calls a function.
 echo | cc -shared -fPIC -x c - -o "$folder/lib/libz3.so.4" -Wl,-soname,libz3.so.4
 # Jumps and calls of programs compress better with the filter for this processor's code: by a third.
