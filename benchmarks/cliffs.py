@@ -14,6 +14,7 @@
         --commit=HEX        the measured commit, where there is no repository; its first eight digits are the seed
         --seed=N            another one
         --first=N --count=N programs N to N + count - 1 (default: 20 from 0, or all fixed ones)
+        --only=N,...        those programs instead, as the ones that a table names
         --shard=I/N         of them every Nth, from the Ith on (default: 1/1)
         --minutes=M         begins no program after that (default: 9); the same command goes on with what is left
         --peers=NAME,...    eager, compile; on a cpu onnxruntime, on a card eager-graphs and compile-graphs (default: all)
@@ -35,7 +36,7 @@ from cliffs_suite import records
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEFAULTS = {"build": "", "prefix": "", "device": "cpu", "target": "", "threads": "1", "like": "models", "scale": "", "commit": "", "seed": "",
-            "first": "0", "count": "0", "shard": "1/1", "minutes": "9", "peers": None, "peer-count": "", "seconds": "0.5",
+            "first": "0", "count": "0", "only": "", "shard": "1/1", "minutes": "9", "peers": None, "peer-count": "", "seconds": "0.5",
             "compile-limit": "120", "peer-limit": "60", "compile-options": "", "jobs": "", "results": "", "worst": "20",
             "any-commit": ""}
 
@@ -65,6 +66,13 @@ def shard_of(text):
     return int(number), int(count)
 
 
+def numbers_of(text):
+    words = [word for word in text.split(",") if word]
+    if not all(word.isdigit() for word in words):
+        raise Usage(f"--only={text}: is no list of numbers")
+    return [int(word) for word in words]
+
+
 def seed_of(commit):
     return int(commit[:8], 16)
 
@@ -86,7 +94,7 @@ def run_options(given):
         build=given["build"], prefix=given["prefix"], device=given["device"], threads=int(given["threads"]),
         target=given["target"] or ("sm_90a" if card else "cpu"), scale=given["scale"] or ("full" if card else "host"),
         commit=commit, like=given["like"], seed=int(given["seed"]) if given["seed"] else seed_of(commit), first=int(given["first"]),
-        count=int(given["count"]), shard=shard_of(given["shard"]), minutes=float(given["minutes"]), peers=chosen,
+        count=int(given["count"]), only=numbers_of(given["only"]), shard=shard_of(given["shard"]), minutes=float(given["minutes"]), peers=chosen,
         peer_count=int(given["peer-count"]) if given["peer-count"] else sys.maxsize, seconds=float(given["seconds"]),
         compile_limit=float(given["compile-limit"]), peer_limit=float(given["peer-limit"]),
         compile_options=shlex.split(given["compile-options"]), results=given["results"],

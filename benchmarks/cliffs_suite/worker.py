@@ -34,6 +34,8 @@ class Tools:
     def indexes(self, options):
         """The programs of a shard, in their order."""
         number, count = options.shard
+        if options.only:
+            return options.only[number - 1::count]
         count_of_all = options.count or (20 if options.like == "models" else len(self.names(options.like)))
         return [index for index in range(options.first, options.first + count_of_all) if index % count == number - 1]
 

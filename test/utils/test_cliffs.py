@@ -244,6 +244,10 @@ class CommandLine(unittest.TestCase):
     def test_seed_and_shards(self):
         self.assertEqual(cliffs.seed_of("0000000affff"), 10)
         self.assertEqual(cliffs.shard_of("2/3"), (2, 3))
+        self.assertEqual(cliffs.numbers_of("7,3,"), [7, 3])
+        for text in ("3-7", "x", "1,,-2"):
+            with self.assertRaises(cliffs.Usage):
+                cliffs.numbers_of(text)
 
 
 if __name__ == "__main__":
