@@ -6,10 +6,13 @@
 #define ZYX_LIB_RUNTIME_DEVICES_STREAM_STREAMSTEPS_H
 
 #include "../../CommandStep.h"
+#include "BoundMemory.h"
 #include "StreamDevice.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace zyx::runtime {
@@ -31,8 +34,11 @@ inline constexpr int mostGraphs = 4;
 struct Step : CommandStep {
   using CommandStep::CommandStep;
 
-  // Launch: its arguments begin at `slot`, and its parameters with its tensor maps.
+  // Launch: its arguments begin at `slot`, and its parameters with its tensor maps. It reads its first buffers, and
+  // writes the others.
   size_t numArguments = 0, parameter = 0, firstMap = 0, numMaps = 0;
+  size_t numRead = 0, numBuffers = 0;
+  bool waits = false;
   KernelHandle kernel{};
   LaunchShape shape;
   uint32_t sharedBytes = 0;
@@ -51,10 +57,55 @@ struct Step : CommandStep {
 struct Segment {
   size_t from = 0, to = 0, numNodes = 0;
   std::unique_ptr<CommandGraph> graph;
+  /// Each command is behind the one before. Of others the graph is right for memory that overlaps as it did then.
+  bool isChain = true;
+  std::vector<Overlap> overlaps;
   /// Whether any of them is.
   bool isStale = false;
   bool hasRun = false;
   int numGraphs = 0;
+};
+
+struct StreamSteps : CommandSteps<Step, KernelArgument> {
+  /// For each slot, how much a command may touch behind the address that it has.
+  std::vector<uint64_t> bytes;
+
+  /// The driver does not say which one failed.
+  std::string describeKernels() const {
+    constexpr size_t most = 8;
+    std::vector<std::string_view> names;
+    for (const Step &step : steps)
+      if (step.name && std::ranges::find(names, *step.name) == names.end())
+        names.push_back(*step.name);
+    std::string text = names.empty() ? "no kernel" : names.size() == 1 ? "kernel " : "kernels ";
+    for (size_t i = 0; i < std::min(names.size(), most); ++i)
+      text += (i ? ", " : "") + std::string(names[i]);
+    return text + (names.size() > most ? ", and " + std::to_string(names.size() - most) + " more" : "");
+  }
+
+  /// Of the steps [from, to): at most so many, or more than `mostNodes` where they are none of a graph's.
+  size_t numNodesOf(size_t from, size_t to) const {
+    size_t count = 0;
+    for (size_t i = from; i < to && count <= mostNodes; i = next(i))
+      count += numNodesOf(i);
+    return count;
+  }
+  size_t numNodesOf(size_t i) const {
+    const Step &step = steps[i];
+    if (step.kind != Step::Loop)
+      return step.overlaps ? mostNodes + 1 : step.kind == Step::Fill ? 2 : 1;
+    if (step.hasCount || step.trips > static_cast<int64_t>(mostNodes))
+      return mostNodes + 1;
+    const auto numBodies = static_cast<int64_t>(step.ends.size());
+    size_t count = 0;
+    for (int64_t body = 0; body < std::min(numBodies, step.trips) && count <= mostNodes; ++body) {
+      const auto [from, to] = artifact::bodyOf(step.ends, i, body);
+      const int64_t trips = (step.trips - body + numBodies - 1) / numBodies;
+      count += static_cast<size_t>(trips) * (step.hasIndex + numNodesOf(from, to));
+    }
+    return count;
+  }
+  bool isWalked(size_t i) const { return numNodesOf(i) > mostNodes; }
 };
 
 } // namespace zyx::runtime
