@@ -234,4 +234,93 @@ TEST_F(CudaGraphTest, OrdersLoops) {
     }
 }
 
+/// y is a history of 16 numbers, the latest first: of each trip of an inner loop with two bodies its number, and that
+/// of the loop around it, both from 1 on. z is what the last number is behind the loops.
+Artifact numbersOfTrips() {
+  Artifact a = test::sampleForCuda();
+  a.inputs = {};
+  a.outputs = {{"y", {DType::I32, {16}}}, {"z", {DType::I32, {}}}};
+  a.buffers = {{BufferKind::Output, 0, 64},
+               {BufferKind::Output, 1, 4},
+               {BufferKind::Arena, 0, 8},
+               {BufferKind::Arena, 64, 8},
+               {BufferKind::Arena, 128, 64}};
+  a.arenaSize = 192;
+  a.constants.clear();
+  a.kernels[0].waits = true;
+  a.commands = {{Fill{{0, 0}, 64, 0, 4}, {}}};
+  const auto push = [&](uint32_t number) {
+    a.commands.push_back({Copy{{0, 0}, {4, 0}, 60}, {}});
+    a.commands.push_back({Copy{{4, 0}, {0, 4}, 60}, {}});
+    a.commands.push_back({Launch{0, {{number, 0}, {0, 0}}, {1, 1, 1}, {}}, {}});
+  };
+  a.commands.push_back({Loop{13, 2, {}, BufferRef{2, 0}, {}}, {}});
+  a.commands.push_back({Loop{12, 3, {}, BufferRef{3, 0}, {6, 6}}, {}});
+  for (uint32_t number : {3, 2, 3, 2})
+    push(number);
+  a.commands.push_back({Launch{0, {{3, 0}, {1, 0}}, {1, 1, 1}, {}}, {}});
+  return a;
+}
+
+TEST_F(CudaGraphTest, FindsNumbersOfTripsInATable) {
+  for (const char *graphs : {"chain", "early", "branches", "early,branches"}) {
+    setenv("ZYX_CUDA_GRAPHS", graphs, 1);
+    fake->edges = 0;
+    std::shared_ptr<Device> device = *createDevice("cuda");
+    auto executor = Executor::create(device, numbersOfTrips());
+    ASSERT_TRUE(executor.isOk()) << executor.status().toString();
+    for (int run = 0; run < 5; ++run) {
+      if (run == 3) {
+        // All launches of the loops write there.
+        auto other = *runtime::Buffer::allocate(device->pool(), 64);
+        ASSERT_TRUE((*executor)->bindOutput(0, other).isOk());
+      }
+      const Status status = (*executor)->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      std::vector<int32_t> y(16), z(1);
+      ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+      ASSERT_TRUE((*executor)->readOutput(1, std::as_writable_bytes(std::span(z))).isOk());
+      EXPECT_THAT(y, testing::ElementsAre(2, 3, 2, 2, 2, 1, 1, 3, 1, 2, 1, 1, 0, 0, 0, 0)) << graphs << " " << run;
+      EXPECT_EQ(z[0], 3) << graphs << " " << run;
+    }
+    // A fill, 36 commands of the bodies, the last number behind each loop, and a launch.
+    if (graphs == std::string("chain"))
+      EXPECT_EQ(fake->edges, 1 + 36 + 3 + 1 - 1);
+    executor = std::unique_ptr<Executor>();
+    device.reset();
+    expectNothingLeft();
+  }
+}
+
+// Numbers that something else looks at, too, are copied for each trip.
+TEST_F(CudaGraphTest, CopiesNumbersOfTripsThatOthersRead) {
+  setenv("ZYX_CUDA_GRAPHS", "chain", 1);
+  const auto edgesOf = [&](const Artifact &artifact) {
+    fake->edges = 0;
+    std::shared_ptr<Device> device = *createDevice("cuda");
+    std::unique_ptr<Executor> executor = *Executor::create(device, artifact);
+    for (int run = 0; run < 2; ++run)
+      EXPECT_TRUE(executor->run().isOk());
+    return fake->edges;
+  };
+  const int given = edgesOf(numbersOfTrips());
+  // A copy of it in the inner loop: six trips, of which two had a copy behind them.
+  Artifact copied = numbersOfTrips();
+  copied.commands[3].action = Copy{{3, 0}, {4, 0}, 8};
+  EXPECT_EQ(edgesOf(copied), given + 6 - 2);
+  // Memory that has something else behind it.
+  Artifact longer = numbersOfTrips();
+  longer.buffers[3].size = 16;
+  EXPECT_EQ(edgesOf(longer), given + 6 - 2);
+  // What is written there: the outer one's, of two trips.
+  Artifact written = numbersOfTrips();
+  std::get<Launch>(written.commands[5].action).buffers = {{3, 0}, {2, 0}};
+  EXPECT_EQ(edgesOf(written), given + 2 - 1);
+  // What the caller may look at.
+  Artifact shown = numbersOfTrips();
+  shown.outputs.push_back({"n", {DType::I64, {}}});
+  shown.buffers[2] = {BufferKind::Output, 2, 8};
+  EXPECT_EQ(edgesOf(shown), given + 2 - 1);
+}
+
 } // namespace

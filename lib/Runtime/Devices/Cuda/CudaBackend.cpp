@@ -189,6 +189,7 @@ Status CudaBackend::chooseGraphs() {
     return Status::invalidArgument("ZYX_CUDA_GRAPHS is '" + std::string(words) +
                                    "'; it may be chain, early, branches or early,branches");
   itsFacts.hasBranches = hasBranches;
+  itsFacts.takesArguments = true;
   beginsEarly = isEarly && driver.graphAddDependencies && card.capability >= earlyCapability;
   return Status::ok();
 }

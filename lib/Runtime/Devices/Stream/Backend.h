@@ -47,6 +47,8 @@ struct BackendFacts {
   uint64_t largestCopyInGraph = UINT64_MAX;
   /// Commands of a graph that nothing orders may run at once. Of others each is behind the one before.
   bool hasBranches = false;
+  /// A graph takes the arguments of a launch when it is added or changed, and looks at them no more.
+  bool takesArguments = false;
   /// As Device::facts says them, but for the memory that is free; without a target the device tells nothing of its own.
   DeviceFacts device = {};
   /// Kind 0 where DLPack knows no place of the device's memory, or its handles are no addresses.
@@ -123,7 +125,8 @@ struct LaunchCommand {
 using AnyCommand = std::variant<LaunchCommand, CopyCommand, FillCommand>;
 
 /// Commands that the driver keeps and launches as one. What a command does may change in its memory and values, and not
-/// in its kind. Arguments of a launch stay where they are. A call that fails leaves what may only be destroyed.
+/// in its kind. Arguments of a launch stay where they are, and what they are where the graph does not take them. A call
+/// that fails leaves what may only be destroyed.
 class CommandGraph {
 public:
   using Node = size_t;

@@ -58,6 +58,8 @@ public:
         owners.push_back(i);
       }
     }
+    if (context->facts().takesArguments)
+      giveNumbers(artifact);
     makeSegments();
   }
 
@@ -357,7 +359,7 @@ private:
       auto add = [&](const auto &command) { return addNode(graph, step, command); };
       step.isStale = false;
       if (step.kind != Step::Loop) {
-        ZYX_ASSIGN_OR_RETURN(const bool added, describe(step, add));
+        ZYX_ASSIGN_OR_RETURN(const bool added, describe(step, step.nodes.size(), add));
         if (!added)
           return false;
         continue;
@@ -366,16 +368,19 @@ private:
       ZYX_RETURN_IF_ERROR(forEachTrip(i, step.trips, [&](int64_t trip, size_t first, size_t last) -> Status {
         if (!areAdded)
           return Status::ok();
-        if (step.hasIndex) {
+        if (step.hasIndex)
           ZYX_RETURN_IF_ERROR(makeNumbers());
+        if (step.hasIndex && !step.isNumberGiven)
           ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, trip)));
-        }
         ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(graph, first, last));
         areAdded = added;
         return Status::ok();
       }));
       if (!areAdded)
         return false;
+      // What is behind the loop may look at the last one.
+      if (step.isNumberGiven && step.trips > 0)
+        ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, step.trips - 1)));
     }
     return true;
   }
@@ -391,10 +396,11 @@ private:
     };
     while (count < step.nodes.size()) {
       if (step.kind == Step::Loop) {
-        ZYX_RETURN_IF_ERROR(update(copyOfNumber(step, static_cast<int64_t>(count) % step.trips)));
+        ZYX_RETURN_IF_ERROR(
+            update(copyOfNumber(step, step.isNumberGiven ? step.trips - 1 : static_cast<int64_t>(count) % step.trips)));
         continue;
       }
-      ZYX_ASSIGN_OR_RETURN(const bool updated, describe(step, update));
+      ZYX_ASSIGN_OR_RETURN(const bool updated, describe(step, count, update));
       if (!updated)
         return false;
     }
@@ -402,13 +408,15 @@ private:
     return true;
   }
 
-  /// Calls with the node, or the nodes, of what a step other than a loop does; false where no node does that.
-  template <typename F> Result<bool> describe(Step &step, F &&put) {
+  /// Calls with what a step other than a loop does in its node of this number; false where no node does that.
+  template <typename F> Result<bool> describe(Step &step, size_t node, F &&put) {
     if (step.isEmpty || (step.kind != Step::Launch && step.size == 0))
       return true;
     if (step.kind == Step::Launch) {
-      ZYX_ASSIGN_OR_RETURN(const LaunchCommand launch, launchOf(step));
-      ZYX_RETURN_IF_ERROR(put(launch));
+      ZYX_RETURN_IF_ERROR(withNumbers(step, node, numbers, [&]() -> Status {
+        ZYX_ASSIGN_OR_RETURN(const LaunchCommand launch, launchOf(step));
+        return put(launch);
+      }));
     } else if (step.kind == Step::Copy) {
       if (isInPlace(step))
         return true;
@@ -432,15 +440,6 @@ private:
     return LaunchCommand{step.kernel, shape.groups, shape.threads,   step.sharedBytes,
                          its,         values,       shape.isByGroup, step.waits};
   }
-  CopyCommand copyOf(const Step &step) const {
-    return {slots[step.slot + 1].memory, slots[step.slot].memory, step.size};
-  }
-  FillCommand fillOf(const Step &step) const {
-    return {slots[step.slot].memory, step.size, step.pattern, step.patternSize};
-  }
-  /// Whether a copy changes nothing: what is donated to its own update is there already.
-  bool isInPlace(const Step &step) const { return slots[step.slot + 1].value == slots[step.slot].value; }
-
   /// Of the number of a loop's trip to where its body reads it, from a table: in a graph a fill of 8 bytes may be two.
   CopyCommand copyOfNumber(const Step &loop, int64_t trip) const {
     return {
