@@ -24,12 +24,12 @@ TARGETS = {
                 r"std::string cuda::targetOf\(", r"static void describe\(", r"static Status check(Age|Architecture|Code)\(",
             ],
             "lib/Runtime/Devices/Cuda/CudaBackend.cpp": [
-                r"Status CudaBackend::encode\(", r"  Status hold\(", r"  std::unique_ptr<CommandGraph> createGraph\(",
+                r"Status CudaBackend::(encode|chooseGraphs)\(", r"  Status hold\(", r"  std::unique_ptr<CommandGraph> createGraph\(",
                 r"  Status copyFromPeer\(", r"  bool isPeer\(", r"  if \(!kernel\.tensorMaps\.empty",
             ],
             "lib/Runtime/Devices/Cuda/Driver.h": [
                 r"#define ZYX_CUDA_(NEWER_)?FUNCTIONS\(", r"struct alignas\(64\) TensorMap",
-                r"struct (KernelNode|CopyEnd|CopyNode|FillNode) ",
+                r"struct (KernelNode|CopyEnd|CopyNode|FillNode|EdgeData) ",
             ],
         },
         "lines": {

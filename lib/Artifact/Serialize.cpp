@@ -141,9 +141,13 @@ void put(ByteWriter &to, const Kernel &kernel) {
   to.u64(kernel.tensorMaps.size());
   for (const TensorMap &map : kernel.tensorMaps)
     put(to, map);
+  to.u8(kernel.waits);
 }
 
-Status get(ByteReader &from, Kernel &kernel) {
+/// Of the version that first says whether a kernel waits.
+constexpr uint32_t versionOfWaits = 13;
+
+Status get(ByteReader &from, Kernel &kernel, uint32_t version) {
   kernel.symbol = from.string("kernel symbol");
   kernel.code = from.u32("kernel code");
   kernel.numBuffers = from.u32("kernel buffers");
@@ -160,6 +164,10 @@ Status get(ByteReader &from, Kernel &kernel) {
   kernel.tensorMaps.resize(from.count("tensor maps", leastTensorMapBytes));
   for (TensorMap &map : kernel.tensorMaps)
     get(from, map);
+  const uint8_t waits = version >= versionOfWaits ? from.u8("whether a kernel waits") : 0;
+  if (waits > 1)
+    return Status::dataCorruption("whether a kernel waits is " + std::to_string(waits));
+  kernel.waits = waits != 0;
   return Status::ok();
 }
 
@@ -350,7 +358,9 @@ Status getContents(ByteReader &from, uint32_t version, Artifact &artifact) {
   artifact.arenaSize = from.u64("arena size");
   artifact.keptSize = from.u64("kept size");
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.code, "code blobs", 16));
-  ZYX_RETURN_IF_ERROR(getAll(from, artifact.kernels, "kernels", 56));
+  artifact.kernels.resize(from.count("kernels", 56));
+  for (Kernel &kernel : artifact.kernels)
+    ZYX_RETURN_IF_ERROR(get(from, kernel, version));
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.commands, "commands", 23));
   artifact.numInitCommands = from.u32("commands of the init");
   ZYX_RETURN_IF_ERROR(getAll(from, artifact.initSteps, "steps of the init", 28));

@@ -9,6 +9,7 @@
 
 #include "../../lib/Runtime/Devices/Cuda/Driver.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -20,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string>
 #include <thread>
@@ -55,16 +57,22 @@ struct FunctionTag {
   std::shared_ptr<const zyx::ptx::Module> module;
   const zyx::ptx::Program *program = nullptr;
 };
+/// Checks what a command does, and hands it over; a kernel may be told to begin before the one in front is over.
+using Work = std::function<int(Stream, bool isEarly)>;
 struct NodeTag {
-  /// Checks what the command does, and hands it over.
-  std::function<int(Stream)> launch;
+  Work launch;
+  bool isKernel = false;
+  /// What it is behind. Where it begins early, that is one kernel.
+  std::vector<Node> before;
+  bool isEarly = false;
 };
 struct GraphTag {
   std::vector<std::unique_ptr<NodeTag>> nodes;
 };
 struct GraphExecTag {
-  std::vector<Node> order;
-  std::map<Node, std::function<int(Stream)>> commands;
+  /// In the order in which they were added.
+  std::vector<NodeTag> nodes;
+  std::map<Node, size_t> numbers;
 };
 struct ModuleTag {
   std::map<std::string, FunctionTag> functions;
@@ -310,6 +318,8 @@ int cuDriverGetVersion(int *version) {
     state().facts.version = std::atoi(given);
   if (const char *given = std::getenv("FAKE_CUDA_CAPABILITY"))
     state().facts.capability = std::atoi(given);
+  if (const char *given = std::getenv("FAKE_CUDA_SEED"))
+    state().facts.graphSeed = std::strtoull(given, nullptr, 0);
   *version = state().facts.version;
   return success;
 }
@@ -739,8 +749,7 @@ int cuTensorMapEncodeIm2col(TensorMap *map, int type, unsigned rank, void *addre
   return success;
 }
 /// Takes the parameters now, as the driver does.
-static std::function<int(Stream)> prepare(Function function, unsigned groups, unsigned threads, unsigned sharedBytes,
-                                          void **parameters) {
+static Work prepare(Function function, unsigned groups, unsigned threads, unsigned sharedBytes, void **parameters) {
   const std::string name = function->name;
   if (function->program) {
     zyx::ptx::Launch launch;
@@ -750,13 +759,14 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
     launch.threads[0] = threads;
     launch.dynamicSharedBytes = sharedBytes;
     launch.parameters = takeParameters(*function->program, parameters);
-    return [launch, groups, threads, module = function->module](Stream stream) -> int {
+    return [launch, groups, threads, module = function->module](Stream stream, bool isEarly) -> int {
       ++state().facts.launches;
       state().facts.lastGroups = groups;
       state().facts.lastThreads = threads;
       stream->ofRuns = stream->handed + 1;
-      return enqueue(stream, [launch, module, stream] {
+      return enqueue(stream, [launch, module, stream, isEarly] {
         zyx::ptx::Launch now = launch;
+        now.isEarly = isEarly;
         for (const auto *blocks : {&state().memory, &state().leaving})
           for (const auto &[address, block] : *blocks)
             if (!*block.isThere)
@@ -777,7 +787,7 @@ static std::function<int(Stream)> prepare(Function function, unsigned groups, un
       std::memcpy(&given[i], parameters[i + isMapped], sizeof(uint64_t));
   if (isMapped)
     std::memcpy(&given[0], parameters[0], sizeof(uint64_t));
-  return [=](Stream stream) -> int {
+  return [=](Stream stream, bool) -> int {
     ++state().facts.launches;
     state().facts.lastGroups = groups;
     state().facts.lastThreads = threads;
@@ -800,19 +810,21 @@ int cuLaunchKernel(Function function, unsigned groups, unsigned, unsigned, unsig
     for (const uint32_t *gate = state().gate; gate && __atomic_load_n(gate, __ATOMIC_ACQUIRE) == 0;)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return onStream(stream, [=] {
-    return strikes(state().facts.failLaunch) ? outOfResources
-                                             : prepare(function, groups, threads, sharedBytes, parameters)(stream);
+    return strikes(state().facts.failLaunch)
+               ? outOfResources
+               : prepare(function, groups, threads, sharedBytes, parameters)(stream, false);
   });
 }
 
-static std::function<int(Stream)> prepare(const KernelNode &kernel) {
+static Work prepare(const KernelNode &kernel) {
   return prepare(kernel.function, kernel.groups[0], kernel.threads[0], kernel.sharedBytes, kernel.parameters);
 }
-static std::function<int(Stream)> prepare(const CopyNode &copy) {
-  return [=](Stream stream) { return cuMemcpyDtoDAsync_v2(copy.to.address, copy.from.address, copy.width, stream); };
+static Work prepare(const CopyNode &copy) {
+  return
+      [=](Stream stream, bool) { return cuMemcpyDtoDAsync_v2(copy.to.address, copy.from.address, copy.width, stream); };
 }
-static std::function<int(Stream)> prepare(const FillNode &fill) {
-  return [=](Stream stream) {
+static Work prepare(const FillNode &fill) {
+  return [=](Stream stream, bool) {
     if (fill.height != 1)
       return cuMemsetD2D32Async(fill.address, fill.pitch, fill.value, fill.width, fill.height, stream);
     return fill.elementBytes == 1
@@ -830,13 +842,18 @@ template <typename F> static int ofGraph(F &&body) {
       [&] { return strikes(state().facts.failGraph) || state().facts.hasNoGraphs ? notSupported : body(); });
 }
 
-/// Commands stand one behind the other: others are none of ours.
+static bool isOf(Graph graph, Node node) {
+  return std::ranges::any_of(graph->nodes, [&](const auto &each) { return each.get() == node; });
+}
 template <typename Command>
 static int addNode(Node *node, Graph graph, const Node *before, size_t count, const Command &command) {
   return ofGraph([&] {
-    if (graph->nodes.empty() ? count != 0 : count != 1 || *before != graph->nodes.back().get())
+    std::vector<Node> all(before, before + count);
+    if (!std::ranges::all_of(all, [&](Node each) { return isOf(graph, each); }))
       return invalid;
-    graph->nodes.push_back(std::make_unique<NodeTag>(NodeTag{prepare(command)}));
+    state().facts.edges += static_cast<int>(count);
+    constexpr bool isKernel = std::is_same_v<Command, KernelNode>;
+    graph->nodes.push_back(std::make_unique<NodeTag>(NodeTag{prepare(command), isKernel, std::move(all)}));
     *node = graph->nodes.back().get();
     return success;
   });
@@ -844,9 +861,33 @@ static int addNode(Node *node, Graph graph, const Node *before, size_t count, co
 template <typename Command> static int setNode(GraphExec made, Node node, const Command &command) {
   return ofGraph([&] {
     ++state().facts.graphUpdates;
-    made->commands.at(node) = prepare(command);
+    made->nodes[made->numbers.at(node)].launch = prepare(command);
     return success;
   });
+}
+/// Some order that keeps to the edges: by default the command that was added last of those that may go, so that one
+/// that lacks an edge is too early.
+static std::vector<size_t> orderOf(GraphExec made) {
+  std::mt19937_64 random(state().facts.graphSeed);
+  std::vector<size_t> waits(made->nodes.size()), ready, order;
+  std::vector<std::vector<size_t>> behind(made->nodes.size());
+  for (size_t i = 0; i < made->nodes.size(); ++i) {
+    waits[i] = made->nodes[i].before.size();
+    for (Node before : made->nodes[i].before)
+      behind[made->numbers.at(before)].push_back(i);
+    if (waits[i] == 0)
+      ready.push_back(i);
+  }
+  while (!ready.empty()) {
+    const auto next = state().facts.graphSeed ? ready.begin() + static_cast<ptrdiff_t>(random() % ready.size())
+                                              : std::ranges::max_element(ready);
+    order.push_back(*next);
+    ready.erase(next);
+    for (size_t other : behind[order.back()])
+      if (--waits[other] == 0)
+        ready.push_back(other);
+  }
+  return order;
 }
 
 extern "C" {
@@ -873,13 +914,30 @@ int cuGraphAddMemcpyNode(Node *node, Graph graph, const Node *before, size_t cou
 int cuGraphAddMemsetNode(Node *node, Graph graph, const Node *before, size_t count, const FillNode *fill, Context) {
   return addNode(node, graph, before, count, *fill);
 }
+int cuGraphAddDependencies_v2(Graph graph, const Node *from, const Node *to, const EdgeData *data, size_t count) {
+  return ofGraph([=] {
+    if (state().facts.version < 12030)
+      return notSupported;
+    for (size_t i = 0; i < count; ++i) {
+      // What has other edges is none of ours.
+      if (!isOf(graph, from[i]) || !isOf(graph, to[i]) || !from[i]->isKernel || !to[i]->isKernel ||
+          !to[i]->before.empty() || data[i].from != 1 || data[i].to != 0 || data[i].type != 1)
+        return invalid;
+      to[i]->before = {from[i]};
+      to[i]->isEarly = true;
+      ++state().facts.edges;
+      ++state().facts.earlyEdges;
+    }
+    return success;
+  });
+}
 int cuGraphInstantiateWithFlags(GraphExec *made, Graph graph, unsigned long long) {
   return ofGraph([=] {
     ++state().facts.graphs;
     *made = new GraphExecTag;
     for (const auto &node : graph->nodes) {
-      (*made)->order.push_back(node.get());
-      (*made)->commands[node.get()] = node->launch;
+      (*made)->numbers[node.get()] = (*made)->nodes.size();
+      (*made)->nodes.push_back(*node);
     }
     return success;
   });
@@ -904,8 +962,8 @@ int cuGraphLaunch(GraphExec made, Stream stream) {
     if (strikes(state().facts.failLaunch))
       return outOfResources;
     ++state().facts.graphLaunches;
-    for (Node node : made->order)
-      if (int code = made->commands.at(node)(stream))
+    for (const size_t number : orderOf(made))
+      if (const NodeTag &node = made->nodes[number]; const int code = node.launch(stream, node.isEarly))
         return code;
     return success;
   });

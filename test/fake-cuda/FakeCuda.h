@@ -42,6 +42,9 @@ struct FakeCuda {
   int shift = 0;
   /// A launch waits until the word is set for which a stream waits.
   bool launchesWait = false;
+  /// Other than 0: commands of a graph that no edge orders are done in a random order, else the last that may go is the
+  /// first.
+  uint64_t graphSeed = 0;
   /// What cuInit says: 100 is "no device".
   int initCode = 0;
 
@@ -50,6 +53,8 @@ struct FakeCuda {
   // What has happened.
   int launches = 0, fills = 0, uploads = 0, allocated = 0, trims = 0, tensorMaps = 0, graphLaunches = 0,
       graphUpdates = 0, peerCopies = 0;
+  /// Edges of graphs that were made, and those of them behind which a kernel begins early.
+  int edges = 0, earlyEdges = 0;
   /// Waits of a stream for another device, and those of them for work that was not over.
   int eventWaits = 0, earlyWaits = 0;
   /// Times that memory was used before the stream on which it was allocated was there, or after it was free.

@@ -22,7 +22,7 @@ namespace zyx::artifact {
 
 /// Of what serialize() writes. Changes with the byte form, with the meaning of a command and with the ABI of kernels,
 /// by the rules of docs/artifacts.md.
-inline constexpr uint32_t formatVersion = 12;
+inline constexpr uint32_t formatVersion = 13;
 /// The oldest version that deserialize() reads, at most the one before formatVersion.
 inline constexpr uint32_t oldestFormatVersion = 11;
 static_assert(oldestFormatVersion < formatVersion, "what the version before has written is read");
@@ -119,6 +119,9 @@ struct Kernel {
   /// Where there are any, a multiprocessor runs one workgroup at a time, and outside of clusters each hands programs
   /// to itself.
   std::vector<TensorMap> tensorMaps = {};
+  /// On a GPU: each of its threads waits, before it touches global memory, until all that the launch is behind is over.
+  /// So the launch may begin before that is over.
+  bool waits = false;
   bool operator==(const Kernel &) const = default;
 };
 

@@ -65,6 +65,8 @@ KernelFacts zyx::plan::factsOf(kernel::FuncOp lowered, const target::TargetInfo 
   facts.clusterGroups = info->cluster > 1 ? static_cast<uint32_t>(info->cluster) : 0;
   facts.sharedBytes = static_cast<uint32_t>(info->sharedBytes);
   facts.tensorMaps = describe(info->tensorMaps);
+  // Nobody knows what code of the user's own does first.
+  facts.waits = target.simt.hasEarlyLaunches && !lowered.getExternal();
   facts.identity = identity;
   return facts;
 }
@@ -81,6 +83,7 @@ void zyx::plan::write(const KernelFacts &facts, ByteWriter &to) {
   to.u64(facts.tensorMaps.size());
   for (const artifact::TensorMap &map : facts.tensorMaps)
     artifact::put(to, map);
+  to.u8(facts.waits);
   to.u64(facts.identity.high);
   to.u64(facts.identity.low);
 }
@@ -101,6 +104,7 @@ KernelFacts zyx::plan::readKernelFacts(ByteReader &from) {
   facts.tensorMaps.resize(from.count("tensor maps", artifact::leastTensorMapBytes));
   for (artifact::TensorMap &map : facts.tensorMaps)
     artifact::get(from, map);
+  facts.waits = from.u8("whether it waits") != 0;
   facts.identity.high = from.u64("identity");
   facts.identity.low = from.u64("identity");
   return facts;

@@ -207,6 +207,7 @@ private:
     made.clusterGroups = own.clusterGroups;
     made.sharedBytes = own.sharedBytes;
     made.tensorMaps = own.tensorMaps;
+    made.waits = own.waits;
     result.kernels.push_back(std::move(made));
     return it->second;
   }

@@ -358,6 +358,7 @@ TargetInfo hopper() {
   info.copies.engine = CopyEngine::Boxes;
   info.simt.registerStep = 8;
   info.simt.clusterSize = 8;
+  info.simt.hasEarlyLaunches = true;
   info.costs.matrixProductsPerCycle = 2048;
   info.costs.cacheBytesPerCycle = 52;
   info.costs.tileCycles = 1800;

@@ -89,6 +89,26 @@ void hideNegations(llvm::Module &module) {
     }
 }
 
+/// The first instructions of each kernel: what is behind it may begin, and this one waits for what it is behind. They
+/// are written into the text, as LLVM may move reads of what a kernel does not write in front of any instruction.
+std::string withWaits(llvm::StringRef text) {
+  constexpr llvm::StringLiteral entry = ".entry ",
+                                first = "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
+  std::string result;
+  while (true) {
+    size_t at = text.find(entry);
+    if (at == text.npos)
+      return result + text.str();
+    // Behind the brace of its body, and the declarations there.
+    at = text.find("\n{\n", at);
+    ZYX_ASSERT(at != text.npos, "an entry of LLVM's has a body");
+    for (at += 3; text.substr(at).ltrim(" \t").starts_with("."); at = text.find('\n', at) + 1)
+      ;
+    result += text.take_front(at).str() + first.str();
+    text = text.drop_front(at);
+  }
+}
+
 } // namespace
 
 Status PTXCompilation::translate(ModuleOp llvmModule, const TargetInfo &target) {
@@ -138,7 +158,8 @@ std::string PTXCompilation::generate(const TargetInfo &target, bool scalarise) {
       machine->addPassesToEmitFile(emit, stream, nullptr, llvm::CodeGenFileType::AssemblyFile);
   ZYX_ASSERT(!cannot, "PTX is what the backend writes");
   emit.run(*module);
-  return std::string(text.data(), text.size());
+  const llvm::StringRef made(text.data(), text.size());
+  return target.simt.hasEarlyLaunches ? withWaits(made) : made.str();
 }
 
 } // namespace zyx::target

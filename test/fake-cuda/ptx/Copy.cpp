@@ -207,6 +207,7 @@ void move(Machine &machine, Warp &warp, const Instruction &at, unsigned lane, co
 
 /// Coordinates and offsets are registers in the list; `bytes` says how many of them are coordinates.
 Box boxOf(Machine &machine, Warp &warp, const Instruction &at, unsigned lane, uint64_t address) {
+  machine.requireBehind(warp, at, lane);
   Box box;
   const uint8_t *packed = machine.resolve(warp, at, lane, Space::Generic, address, 128, false, 64);
   if (!unpack(packed, box.map))

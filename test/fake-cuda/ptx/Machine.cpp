@@ -128,6 +128,7 @@ uint8_t *Machine::resolve(Warp &warp, const Instruction &at, unsigned lane, Spac
   if (address % alignment != 0)
     fail(warp, at, lane, "the address " + hex(address) + " is no multiple of " + std::to_string(alignment), true);
   if (space == Space::Global) {
+    requireBehind(warp, at, lane);
     // LLVM makes loads of three elements those of four: what is aligned and begins inside meets no other page.
     const uint64_t needed = isWrite || bytes > 16 || alignment < bytes ? bytes : 1;
     if (address >= warp.nearby.first && address + needed <= warp.nearby.second)
@@ -194,6 +195,7 @@ void Machine::begin(unsigned number) {
     for (Warp &warp : group.warps) {
       warp.group = &group;
       warp.ready = warp.existing;
+      warp.behind = launch.isEarly || program.waits ? 0 : allLanes;
       warp.together = warp.atBarrier = warp.waiting = warp.exited = 0;
       warp.pc.fill(0);
       warp.meeting.fill(UINT32_MAX);
@@ -551,6 +553,9 @@ void Machine::tryMeet() {
 }
 
 void Machine::exit(Warp &warp, uint32_t mask) {
+  if (const uint32_t early = mask & ~warp.behind)
+    fail(warp, program.code[warp.pc[std::countr_zero(early)]], static_cast<unsigned>(std::countr_zero(early)),
+         "ends without having waited for the kernel before");
   warp.ready &= ~mask;
   warp.exited |= mask;
   if (warp.live())

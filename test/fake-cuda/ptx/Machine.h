@@ -45,6 +45,9 @@ struct Launch {
   const Program *program = nullptr;
   std::array<unsigned, 3> groups = {1, 1, 1}, threads = {1, 1, 1};
   uint64_t dynamicSharedBytes = 0;
+  /// The kernel before may not be over: until a thread has waited for that (griddepcontrol.wait) it may touch no global
+  /// memory, and it may not end. Of programs that have the instruction this is always asked.
+  bool isEarly = false;
   std::vector<uint8_t> parameters;
   /// Memory that kernels may reach, besides the module's own: begin and end of each.
   std::vector<std::pair<uint64_t, uint64_t>> memory;
@@ -74,6 +77,8 @@ struct Warp {
   /// Lanes by what they do: each lane of the warp is in one of these.
   uint32_t ready = 0, together = 0, atBarrier = 0, waiting = 0, exited = 0;
   uint32_t existing = 0;
+  /// Those that may touch global memory.
+  uint32_t behind = 0;
   std::array<uint32_t, lanes> pc = {};
   bool hasArrived = false;
   uint32_t live() const { return existing & ~exited; }
@@ -136,6 +141,11 @@ public:
   uint8_t *resolve(Warp &warp, const Instruction &at, unsigned lane, Space space, uint64_t address, uint64_t bytes,
                    bool isWrite) {
     return resolve(warp, at, lane, space, address, bytes, isWrite, bytes);
+  }
+  /// Fails where a lane may not touch global memory yet.
+  void requireBehind(const Warp &warp, const Instruction &at, unsigned lane) const {
+    if (!(warp.behind >> lane & 1))
+      fail(warp, at, lane, "touches memory before it has waited for the kernel before");
   }
   /// Shared memory of the cluster.
   uint8_t *shared(const Warp &warp, const Instruction &at, uint64_t address, uint64_t bytes, uint64_t alignment);

@@ -89,6 +89,8 @@ struct Program {
   /// Bytes of each parameter, and where it begins.
   std::vector<std::pair<uint64_t, uint64_t>> parameters;
   unsigned clusterGroups = 1, maxThreads = 1024;
+  /// Whether it waits for the kernel before.
+  bool waits = false;
 };
 
 /// What a text has become. Its kernels find their variables in global memory here.

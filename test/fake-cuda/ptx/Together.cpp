@@ -187,6 +187,18 @@ bool decodeClusterBarrier(Decoder &decoder, Instruction &made) {
   return true;
 }
 
+/// Whoever launches the kernel behind this one decides when that begins: nothing is done for it here.
+bool decodeGridControl(Decoder &decoder, Instruction &made) {
+  const bool waits = decoder.take("wait");
+  decoder.require(waits || decoder.take("launch_dependents"), "controls grids in a way that is not known");
+  made.execute = [](Machine &, Warp &, const Instruction &, uint32_t) {};
+  if (waits) {
+    decoder.program.waits = true;
+    made.execute = [](Machine &, Warp &warp, const Instruction &, uint32_t mask) { warp.behind |= mask; };
+  }
+  return true;
+}
+
 } // namespace
 
 bool zyx::ptx::decodeWarp(Decoder &decoder, Instruction &made) {
@@ -199,6 +211,8 @@ bool zyx::ptx::decodeWarp(Decoder &decoder, Instruction &made) {
     return decodeReduction(decoder, made);
   if (opcode == "bar" || opcode == "barrier")
     return decoder.take("cluster") ? decodeClusterBarrier(decoder, made) : decodeBar(decoder, made);
+  if (opcode == "griddepcontrol")
+    return decodeGridControl(decoder, made);
   if (opcode == "activemask") {
     decoder.take("b32");
     made.out = decoder.destination(0, 32);

@@ -34,6 +34,24 @@ TEST(PtxFault, ABarrierThatNotAllReach) {
       AllOf(HasSubstr("nothing can go on"), HasSubstr("warp 0, line 22: bar.sync 1, 64"), HasSubstr("all lanes")));
 }
 
+TEST(PtxFault, MemoryBeforeTheKernelInFrontIsOver) {
+  const std::string wait = "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n",
+                    touch = "ld.global.b32 %r2, [%rd3];\n";
+  EXPECT_EQ(faultOf(kernel(wait + touch)), "");
+  EXPECT_THAT(faultOf(kernel(touch + wait)),
+              AllOf(HasSubstr("touches memory before it has waited for the kernel before"), HasSubstr("line 19"),
+                    HasSubstr("ld.global.b32")));
+  // Shared memory, parameters and barriers are a kernel's own.
+  EXPECT_EQ(faultOf(kernel("mov.b32 %r2, dynamic;\nst.shared.b32 [%r2], %r1;\nbar.sync 0;\n" + wait + touch),
+                    {.sharedBytes = 256}),
+            "");
+  // Each thread waits by itself.
+  const std::string half = "setp.gt.u32 %p1, %r1, 15;\n@%p1 bra END;\n" + wait + "END:\n";
+  EXPECT_THAT(faultOf(kernel(half + touch)), AllOf(HasSubstr("touches memory"), HasSubstr("lane 16")));
+  EXPECT_THAT(faultOf(kernel(half)), HasSubstr("lane 16: ends without having waited for the kernel before"));
+  EXPECT_THAT(faultOf(kernel("griddepcontrol.sleep;")), HasSubstr("controls grids in a way that is not known"));
+}
+
 TEST(PtxFault, LanesOfAWarpAtDifferentBarriers) {
   const std::string text =
       kernel("setp.gt.u32 %p1, %r1, 15;\n@%p1 bra OTHER;\nbar.sync 0;\nbra END;\nOTHER:\nbar.sync 0;\nEND:\n");

@@ -30,6 +30,7 @@ struct KernelFacts {
   uint64_t stackBytes = 0;
   uint32_t groupThreads = 0, clusterGroups = 0, sharedBytes = 0;
   std::vector<artifact::TensorMap> tensorMaps;
+  bool waits = false;
   /// A hash of all that the code is made of: neither the kernel's name nor its location.
   Hash128 identity;
   /// Of an external kernel, the index of its code, which is behind that of the others. No part of what is kept.

@@ -63,7 +63,8 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"laneBytes", &SimtFacts::laneBytes},
                                                        Field{"laneRegisters", &SimtFacts::laneRegisters},
                                                        Field{"maxBuffers", &SimtFacts::maxBuffers},
-                                                       Field{"hasSharedFences", &SimtFacts::hasSharedFences}};
+                                                       Field{"hasSharedFences", &SimtFacts::hasSharedFences},
+                                                       Field{"hasEarlyLaunches", &SimtFacts::hasEarlyLaunches}};
 
 template <>
 inline constexpr auto fieldsOf<MatrixInstruction> = std::tuple{Field{"name", &MatrixInstruction::name},

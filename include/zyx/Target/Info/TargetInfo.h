@@ -95,6 +95,8 @@ struct SimtFacts {
   int64_t maxBuffers = 0;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
+  /// A kernel may begin before the one that it is behind is over, and has an instruction that waits for that.
+  bool hasEarlyLaunches = false;
 
   /// Threads that a core has registers for, if each has so many.
   int64_t threadsWith(int64_t registersEach) const { return registers / registersEach; }

@@ -6,6 +6,8 @@
 #include "Cuda.h"
 #include "CudaGraph.h"
 
+#include "zyx/Base/Config.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -19,6 +21,8 @@ namespace {
 
 /// Of a driver, as it counts: CUDA 12, which describes buffers to the copy engine.
 constexpr int copyEngineVersion = 12000;
+/// Hopper, whose kernels wait by themselves.
+constexpr int earlyCapability = 90;
 /// Cards of this process that are open.
 std::atomic<int> numOpen = 0;
 
@@ -115,7 +119,7 @@ public:
     return driver.statusOf(driver.streamWaitValue(native(stream), reinterpret_cast<Address>(word), 1, waitForEqual));
   }
   std::unique_ptr<CommandGraph> createGraph() override {
-    return driver.graphCreate ? std::make_unique<CudaGraph>(driver, context) : nullptr;
+    return driver.graphCreate ? std::make_unique<CudaGraph>(driver, context, beginsEarly) : nullptr;
   }
 
   bool isPeer(const Backend &other) const override {
@@ -133,6 +137,8 @@ private:
   static Stream native(StreamHandle stream) { return driverHandle<Stream>(stream); }
   static Event native(EventHandle event) { return driverHandle<Event>(event); }
   Status openPool();
+  /// How graphs are made, as ZYX_CUDA_GRAPHS says it.
+  Status chooseGraphs();
   /// Two different words, and then twice as many bytes with each copy.
   Status fillByCopies(Address to, uint32_t low, uint32_t high, uint64_t bytes, Stream stream);
 
@@ -146,6 +152,8 @@ private:
   /// What allocations come from: a pool of our own, so that nobody else's memory is kept or let go.
   MemoryPoolHandle memory = nullptr;
   bool isCounted = false;
+  /// Whether kernels of graphs begin before the kernel that they are behind is over.
+  std::atomic<bool> beginsEarly = false;
 };
 
 Status CudaBackend::open() {
@@ -158,6 +166,7 @@ Status CudaBackend::open() {
   itsFacts.alignment = itsFacts.device.alignment;
   itsFacts.processors = card.processors;
   itsFacts.largestCopyInGraph = card.largestCopyInGraph;
+  ZYX_RETURN_IF_ERROR(chooseGraphs());
   const std::string action = "open device '" + itsFacts.name + "'";
   ZYX_RETURN_IF_ERROR(driver.check(driver.deviceGet(&ordinal, index), action));
   ZYX_RETURN_IF_ERROR(driver.check(driver.contextRetain(&context, ordinal), action));
@@ -167,6 +176,22 @@ Status CudaBackend::open() {
   isCounted = status.isOk();
   numOpen += isCounted;
   return status;
+}
+
+Status CudaBackend::chooseGraphs() {
+  // As AMD's.
+  if (!driver.graphCreate)
+    return Status::ok();
+  const char *named = zyxVariable("CUDA_GRAPHS");
+  const std::string_view words = named ? named : "early";
+  const bool isEarly = words == "early" || words == "early,branches", hasBranches = words.ends_with("branches");
+  if (!isEarly && words != "branches" && words != "chain")
+    return Status::invalidArgument("ZYX_CUDA_GRAPHS is '" + std::string(words) +
+                                   "'; it may be chain, early, branches or early,branches");
+  itsFacts.hasBranches = hasBranches;
+  itsFacts.takesArguments = true;
+  beginsEarly = isEarly && driver.graphAddDependencies && card.capability >= earlyCapability;
+  return Status::ok();
 }
 
 Status CudaBackend::openPool() {

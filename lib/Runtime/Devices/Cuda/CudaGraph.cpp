@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "CudaGraph.h"
 
+#include "zyx/Base/Debug.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -56,39 +58,60 @@ static FillNode fillOf(const FillCommand &fill, unsigned half) {
   return node;
 }
 
-Status CudaGraph::append(Code code, GraphNode node) {
-  ZYX_RETURN_IF_ERROR(driver.statusOf(code));
-  last = node;
-  return Status::ok();
+Result<CommandGraph::Node> CudaGraph::add(const AnyCommand &command, std::span<const Node> behind) {
+  ZYX_RETURN_IF_ERROR(graph ? Status::ok() : driver.statusOf(driver.graphCreate(&graph, 0)));
+  before.clear();
+  for (const Node node : behind)
+    before.push_back(nodes[node].last());
+  const auto *launch = std::get_if<LaunchCommand>(&command);
+  const bool isEarly = launch && launch->waits && behind.size() == 1 && nodes[behind[0]].isKernel && beginsEarly;
+  const GraphNode kernelBefore = isEarly ? before[0] : nullptr;
+  if (isEarly)
+    before.clear();
+  Nodes made{.isKernel = launch != nullptr};
+  ZYX_RETURN_IF_ERROR(std::visit([&](const auto &each) { return put(each, made); }, command));
+  nodes.push_back(made);
+  if (isEarly) {
+    const EdgeData edge;
+    hasEarly = true;
+    ZYX_RETURN_IF_ERROR(unlessRefused(driver.graphAddDependencies(graph, &kernelBefore, &made.first, &edge, 1)));
+  }
+  return nodes.size() - 1;
 }
 
 Status CudaGraph::put(const LaunchCommand &launch, Nodes &made) {
   const KernelNode kernel = kernelOf(launch);
-  const Code code = driver.graphAddKernel(&made.first, graph, before(), last != nullptr, &kernel);
-  return append(code, made.first);
+  return driver.statusOf(driver.graphAddKernel(&made.first, graph, before.data(), before.size(), &kernel));
 }
 
 Status CudaGraph::put(const CopyCommand &copy, Nodes &made) {
   const CopyNode command = copyOf(copy);
-  const Code code = driver.graphAddCopy(&made.first, graph, before(), last != nullptr, &command, context);
-  return append(code, made.first);
+  return driver.statusOf(driver.graphAddCopy(&made.first, graph, before.data(), before.size(), &command, context));
 }
 
 Status CudaGraph::put(const FillCommand &fill, Nodes &made) {
   for (unsigned half = 0; half <= hasTwoNodes(fill); ++half) {
     const FillNode command = fillOf(fill, half);
     GraphNode &node = half == 0 ? made.first : made.second;
-    const Code code = driver.graphAddFill(&node, graph, before(), last != nullptr, &command, context);
-    ZYX_RETURN_IF_ERROR(append(code, node));
+    ZYX_RETURN_IF_ERROR(
+        driver.statusOf(driver.graphAddFill(&node, graph, before.data(), before.size(), &command, context)));
+    before = {node};
   }
   return Status::ok();
 }
 
-Status CudaGraph::finish() { return driver.statusOf(driver.graphInstantiate(&made, graph, 0)); }
+Status CudaGraph::unlessRefused(Code code) {
+  const Status status = driver.statusOf(code);
+  if (!status && hasEarly && status.code() != ErrorCode::DeviceLost && beginsEarly.exchange(false))
+    ZYX_DEBUG(Devices, "kernels of graphs do not begin early: " + status.message());
+  return status;
+}
+
+Status CudaGraph::finish() { return unlessRefused(driver.graphInstantiate(&made, graph, 0)); }
 
 Status CudaGraph::change(const Nodes &itsNodes, const LaunchCommand &launch) {
   const KernelNode kernel = kernelOf(launch);
-  return driver.statusOf(driver.graphSetKernel(made, itsNodes.first, &kernel));
+  return unlessRefused(driver.graphSetKernel(made, itsNodes.first, &kernel));
 }
 
 Status CudaGraph::change(const Nodes &itsNodes, const CopyCommand &copy) {
@@ -106,5 +129,5 @@ Status CudaGraph::change(const Nodes &itsNodes, const FillCommand &fill) {
 }
 
 Status CudaGraph::launch(StreamHandle stream) {
-  return driver.statusOf(driver.graphLaunch(made, driverHandle<Stream>(stream)));
+  return unlessRefused(driver.graphLaunch(made, driverHandle<Stream>(stream)));
 }

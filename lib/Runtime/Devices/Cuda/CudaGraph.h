@@ -8,6 +8,7 @@
 #include "../Stream/Backend.h"
 #include "Driver.h"
 
+#include <atomic>
 #include <vector>
 
 namespace zyx::runtime::cuda {
@@ -18,19 +19,16 @@ template <typename T, typename HandleT> T driverHandle(HandleT handle) {
 }
 using GraphNode = Node;
 
-/// A graph of the driver, in which each node is behind the one before.
+/// A graph of the driver. A kernel that waits, and is behind one other kernel alone, begins early where the driver can
+/// do that: docs/device-cuda.md says why that is safe.
 class CudaGraph : public CommandGraph {
 public:
-  CudaGraph(const Driver &driver, Context context) : driver(driver), context(context) {}
+  /// `beginsEarly` becomes false where the driver refuses a graph with such kernels.
+  CudaGraph(const Driver &driver, Context context, std::atomic<bool> &beginsEarly)
+      : driver(driver), context(context), beginsEarly(beginsEarly) {}
   ~CudaGraph() override;
 
-  Result<Node> add(const AnyCommand &command) override {
-    ZYX_RETURN_IF_ERROR(graph ? Status::ok() : driver.statusOf(driver.graphCreate(&graph, 0)));
-    Nodes made;
-    ZYX_RETURN_IF_ERROR(std::visit([&](const auto &each) { return put(each, made); }, command));
-    nodes.push_back(made);
-    return nodes.size() - 1;
-  }
+  Result<Node> add(const AnyCommand &command, std::span<const Node> behind) override;
   Status finish() override;
   Status update(Node node, const AnyCommand &command) override {
     return std::visit([&](const auto &each) { return change(nodes[node], each); }, command);
@@ -38,13 +36,14 @@ public:
   Status launch(StreamHandle stream) override;
 
 private:
-  /// Of each command the first node; a fill of different halves has a second one.
+  /// Of each command the first node; a fill of different halves has a second one behind it.
   struct Nodes {
     GraphNode first = nullptr, second = nullptr;
+    bool isKernel = false;
+    GraphNode last() const { return second ? second : first; }
   };
-  /// What the next node stands behind.
-  const GraphNode *before() const { return last ? &last : nullptr; }
-  Status append(Code code, GraphNode node);
+  /// What the driver says; without kernels that begin early the next graph may be made.
+  Status unlessRefused(Code code);
   Status put(const LaunchCommand &launch, Nodes &made);
   Status put(const CopyCommand &copy, Nodes &made);
   Status put(const FillCommand &fill, Nodes &made);
@@ -56,8 +55,11 @@ private:
   const Context context;
   Graph graph = nullptr;
   GraphExec made = nullptr;
-  GraphNode last = nullptr;
   std::vector<Nodes> nodes;
+  std::atomic<bool> &beginsEarly;
+  bool hasEarly = false;
+  /// What the next node stands behind.
+  std::vector<GraphNode> before;
 };
 
 } // namespace zyx::runtime::cuda

@@ -103,6 +103,10 @@ struct FillNode {
   /// In elements.
   size_t width = 0, height = 1;
 };
+/// Between two kernels: the second one begins when all workgroups of the first have said so, and waits by itself.
+struct EdgeData {
+  unsigned char from = 1, to = 0, type = 1, reserved[5] = {};
+};
 
 /// X(member, CUDA's symbol, HIP's symbol, parameters): every function returns a Code. HIP's do the same.
 #define ZYX_DRIVER_FUNCTIONS(X)                                                                                        \
@@ -173,8 +177,9 @@ struct FillNode {
 /// What is HIP's alone.
 #define ZYX_HIP_FUNCTIONS(X) X(properties, hipGetDevicePropertiesR0600, (void *, int))
 
-/// Of CUDA 12: null in an older driver.
+/// Of CUDA 12, dependencies that have data of 12.3: null in an older driver.
 #define ZYX_CUDA_NEWER_FUNCTIONS(X)                                                                                    \
+  X(graphAddDependencies, cuGraphAddDependencies_v2, (Graph, const Node *, const Node *, const EdgeData *, size_t))    \
   X(tensorMapEncode, cuTensorMapEncodeTiled,                                                                           \
     (TensorMap *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *, const unsigned *, int,  \
      int, int, int))                                                                                                   \

@@ -182,7 +182,7 @@ public:
       table.destroy_graph(backend.device, *graph);
   }
 
-  Result<Node> add(const AnyCommand &command) override {
+  Result<Node> add(const AnyCommand &command, std::span<const Node>) override {
     ZYX_RETURN_IF_ERROR(begin());
     return std::visit([&](const auto &each) { return append(each); }, command);
   }

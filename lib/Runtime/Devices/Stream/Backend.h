@@ -45,6 +45,10 @@ struct BackendFacts {
   size_t fewestOfGraph = 2;
   /// Longer copies are faster outside of graphs.
   uint64_t largestCopyInGraph = UINT64_MAX;
+  /// Commands of a graph that nothing orders may run at once. Of others each is behind the one before.
+  bool hasBranches = false;
+  /// A graph takes the arguments of a launch when it is added or changed, and looks at them no more.
+  bool takesArguments = false;
   /// As Device::facts says them, but for the memory that is free; without a target the device tells nothing of its own.
   DeviceFacts device = {};
   /// Kind 0 where DLPack knows no place of the device's memory, or its handles are no addresses.
@@ -108,6 +112,8 @@ struct LaunchCommand {
   void **parameters = nullptr;
   /// A program is a workgroup, else a thread. Threads count all of them, however a driver groups them.
   bool isByGroup = false;
+  /// As artifact::Kernel says it.
+  bool waits = false;
 
   uint64_t allThreads() const { return groups * uint64_t(threads); }
   /// Workgroups, where a driver has so many threads in each that are programs.
@@ -118,16 +124,17 @@ struct LaunchCommand {
 
 using AnyCommand = std::variant<LaunchCommand, CopyCommand, FillCommand>;
 
-/// Commands that the driver keeps and launches as one, each behind the one before. What a command does may change in
-/// its memory and values, and not in its kind. Arguments of a launch stay where they are. A call that fails leaves what
-/// may only be destroyed.
+/// Commands that the driver keeps and launches as one. What a command does may change in its memory and values, and not
+/// in its kind. Arguments of a launch stay where they are, and what they are where the graph does not take them. A call
+/// that fails leaves what may only be destroyed.
 class CommandGraph {
 public:
   using Node = size_t;
 
   virtual ~CommandGraph() = default;
-  /// Appends a command, by whose node it is changed.
-  virtual Result<Node> add(const AnyCommand &command) = 0;
+  /// Appends a command, by whose node it is changed. It begins when those of some nodes are over, and what they are
+  /// behind; a driver may put it behind more of those that were added before.
+  virtual Result<Node> add(const AnyCommand &command, std::span<const Node> behind) = 0;
   /// Makes what is launched of the commands that were added; none is added later.
   virtual Status finish() = 0;
   virtual Status update(Node node, const AnyCommand &command) = 0;

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "../../QueuedReplay.h"
+#include "BoundMemory.h"
+#include "GraphInMaking.h"
 #include "HostInputs.h"
 #include "StreamDevice.h"
 #include "StreamGate.h"
@@ -24,13 +26,17 @@ using artifact::Artifact;
 
 namespace {
 
-class StreamReplay : public QueuedReplay, CommandSteps<Step, KernelArgument> {
+class StreamReplay : public QueuedReplay, StreamSteps {
 public:
   StreamReplay(std::shared_ptr<StreamContext> ofContext, const Artifact &artifact,
                std::span<const KernelHandle> kernels, MemoryRef scratch, Queue &queue)
       : QueuedReplay(queue, artifact.entry), context(std::move(ofContext)), backend(context->backend()),
-        stream(context->stream()), hostInputs(*context, artifact), partEnds(artifact::endsOfInitSteps(artifact)) {
+        stream(context->stream()), hostInputs(*context, artifact), boundMemory(artifact),
+        partEnds(artifact::endsOfInitSteps(artifact)) {
     makeSteps(artifact, [&](Step &step, const artifact::Command &command) {
+      artifact::forEachRef(command, [&](const artifact::BufferRef &ref) {
+        bytes.push_back(artifact.buffers[ref.buffer].size - ref.offset);
+      });
       if (const auto *launch = std::get_if<artifact::Launch>(&command.action))
         addLaunch(step, *launch, artifact.kernels[launch->kernel], kernels[launch->kernel], scratch);
       if (const auto *copy = std::get_if<artifact::Copy>(&command.action))
@@ -38,6 +44,7 @@ public:
                         std::max(copy->source.offset, copy->destination.offset) -
                                 std::min(copy->source.offset, copy->destination.offset) <
                             copy->size;
+      bytes.resize(slots.size());
     });
     // Neither slots nor maps move from here on.
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -51,6 +58,8 @@ public:
         owners.push_back(i);
       }
     }
+    if (context->facts().takesArguments)
+      giveNumbers(artifact);
     makeSegments();
   }
 
@@ -66,6 +75,7 @@ public:
   }
 
   void bind(uint32_t buffer, uint64_t handle, uint64_t offset) override {
+    boundMemory.bind(buffer, MemoryRef{handle, offset}.address());
     for (const auto &[slot, further] : uses[buffer]) {
       const MemoryRef memory{handle, offset + further};
       if (slots[slot].isBuffer && slots[slot].memory.handle == handle && slots[slot].memory.offset == memory.offset)
@@ -205,52 +215,21 @@ private:
     step.isEmpty = programs <= 0;
     step.shape = shapeOf(kernel, programs, context->facts().processors);
     step.sharedBytes = kernel.sharedBytes;
+    step.numBuffers = launch.buffers.size();
+    step.numRead = step.numBuffers - kernel.numWritten;
+    step.waits = kernel.waits;
     for (int64_t scalar : launch.scalars)
       slots.push_back({static_cast<uint64_t>(scalar), {}, false});
     slots.push_back({scratch.address(), scratch, true});
+    // All kernels have the same.
+    bytes.resize(slots.size());
+    bytes.back() = step.shape.scratchBytes;
     slots.push_back({static_cast<uint64_t>(programs), {}, false});
     step.firstMap = maps.size();
     step.numMaps = kernel.tensorMaps.size();
     for (const artifact::TensorMap &map : kernel.tensorMaps)
       maps.push_back({{}, &map, step.slot + map.buffer, 0});
   }
-
-  /// The driver does not say which one failed.
-  std::string describeKernels() const {
-    constexpr size_t most = 8;
-    std::vector<std::string_view> names;
-    for (const Step &step : steps)
-      if (step.name && std::ranges::find(names, *step.name) == names.end())
-        names.push_back(*step.name);
-    std::string text = names.empty() ? "no kernel" : names.size() == 1 ? "kernel " : "kernels ";
-    for (size_t i = 0; i < std::min(names.size(), most); ++i)
-      text += (i ? ", " : "") + std::string(names[i]);
-    return text + (names.size() > most ? ", and " + std::to_string(names.size() - most) + " more" : "");
-  }
-
-  /// Of the steps [from, to): at most so many, or more than `mostNodes` where they are none of a graph's.
-  size_t numNodesOf(size_t from, size_t to) const {
-    size_t count = 0;
-    for (size_t i = from; i < to && count <= mostNodes; i = next(i))
-      count += numNodesOf(i);
-    return count;
-  }
-  size_t numNodesOf(size_t i) const {
-    const Step &step = steps[i];
-    if (step.kind != Step::Loop)
-      return step.overlaps ? mostNodes + 1 : step.kind == Step::Fill ? 2 : 1;
-    if (step.hasCount || step.trips > static_cast<int64_t>(mostNodes))
-      return mostNodes + 1;
-    const auto numBodies = static_cast<int64_t>(step.ends.size());
-    size_t count = 0;
-    for (int64_t body = 0; body < std::min(numBodies, step.trips) && count <= mostNodes; ++body) {
-      const auto [from, to] = artifact::bodyOf(step.ends, i, body);
-      const int64_t trips = (step.trips - body + numBodies - 1) / numBodies;
-      count += static_cast<size_t>(trips) * (step.hasIndex + numNodesOf(from, to));
-    }
-    return count;
-  }
-  bool isWalked(size_t i) const { return numNodesOf(i) > mostNodes; }
 
   /// Parts, and bodies of loops that are walked, begin with segments and end with them.
   void makeSegments() {
@@ -283,6 +262,7 @@ private:
       segment.from = i;
       segment.to = to;
       segment.numNodes = numNodes;
+      segment.isChain = !context->facts().hasBranches;
     }
   }
 
@@ -320,17 +300,20 @@ private:
 
   /// False where the commands are none of a graph's.
   Result<bool> launchGraph(Segment &segment) {
+    if (segment.graph && segment.isStale && !segment.isChain &&
+        !std::ranges::includes(segment.overlaps, boundMemory.overlaps())) {
+      // Commands that may run at once there may not with this memory. A chain is right for any.
+      segment.isChain = true;
+      dropGraph(segment);
+    }
     for (size_t i = segment.from; i < segment.to && segment.graph && segment.isStale; ++i) {
       if (!steps[i].isStale)
         continue;
       Result<bool> changed = updateGraph(*segment.graph, steps[i]);
       if (!changed && changed.status().code() == ErrorCode::DeviceLost)
         return changed.status();
-      if (!changed || !*changed) {
-        // A run that was handed over may still be in it.
-        (void)backend.synchronize(stream);
-        segment.graph.reset();
-      }
+      if (!changed || !*changed)
+        dropGraph(segment);
     }
     if (!segment.graph) {
       if (++segment.numGraphs > mostGraphs)
@@ -340,29 +323,43 @@ private:
         return false;
       for (size_t i = segment.from; i < segment.to; ++i)
         steps[i].nodes.clear();
-      ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(*segment.graph, segment.from, segment.to));
+      if (!segment.isChain)
+        segment.overlaps = boundMemory.overlaps();
+      GraphInMaking made(*segment.graph, segment.isChain);
+      ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(made, segment.from, segment.to));
       if (!added)
         return false;
       ZYX_RETURN_IF_ERROR(context->check(segment.graph->finish(), making));
+      ZYX_DEBUG(Runtime, "made a graph of " + std::to_string(made.numNodes()) + " commands, with " +
+                             std::to_string(made.numEdges) + " edges");
     }
     segment.isStale = false;
     ZYX_RETURN_IF_ERROR(context->check(segment.graph->launch(stream), "launch a graph of commands"));
     return true;
   }
 
+  void dropGraph(Segment &segment) {
+    // A run that was handed over may still be in it.
+    (void)backend.synchronize(stream);
+    segment.graph.reset();
+  }
+
+  Status addNode(GraphInMaking &to, Step &step, const AnyCommand &command) {
+    const Result<CommandGraph::Node> node =
+        to.add(command, std::span(bytes).subspan(step.slot, step.numArguments), step.numRead);
+    ZYX_RETURN_IF_ERROR(context->check(node.status(), making));
+    step.nodes.push_back(*node);
+    return Status::ok();
+  }
+
   /// Adds what the steps [from, to) do; false where no node does that.
-  Result<bool> addToGraph(CommandGraph &graph, size_t from, size_t to) {
+  Result<bool> addToGraph(GraphInMaking &graph, size_t from, size_t to) {
     for (size_t i = from; i < to; i = next(i)) {
       Step &step = steps[i];
-      auto add = [&](const auto &command) {
-        const Result<CommandGraph::Node> node = graph.add(command);
-        if (node)
-          step.nodes.push_back(*node);
-        return context->check(node.status(), making);
-      };
+      auto add = [&](const auto &command) { return addNode(graph, step, command); };
       step.isStale = false;
       if (step.kind != Step::Loop) {
-        ZYX_ASSIGN_OR_RETURN(const bool added, describe(step, add));
+        ZYX_ASSIGN_OR_RETURN(const bool added, describe(step, step.nodes.size(), add));
         if (!added)
           return false;
         continue;
@@ -371,16 +368,19 @@ private:
       ZYX_RETURN_IF_ERROR(forEachTrip(i, step.trips, [&](int64_t trip, size_t first, size_t last) -> Status {
         if (!areAdded)
           return Status::ok();
-        if (step.hasIndex) {
+        if (step.hasIndex)
           ZYX_RETURN_IF_ERROR(makeNumbers());
+        if (step.hasIndex && !step.isNumberGiven)
           ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, trip)));
-        }
         ZYX_ASSIGN_OR_RETURN(const bool added, addToGraph(graph, first, last));
         areAdded = added;
         return Status::ok();
       }));
       if (!areAdded)
         return false;
+      // What is behind the loop may look at the last one.
+      if (step.isNumberGiven && step.trips > 0)
+        ZYX_RETURN_IF_ERROR(add(copyOfNumber(step, step.trips - 1)));
     }
     return true;
   }
@@ -396,10 +396,11 @@ private:
     };
     while (count < step.nodes.size()) {
       if (step.kind == Step::Loop) {
-        ZYX_RETURN_IF_ERROR(update(copyOfNumber(step, static_cast<int64_t>(count) % step.trips)));
+        ZYX_RETURN_IF_ERROR(
+            update(copyOfNumber(step, step.isNumberGiven ? step.trips - 1 : static_cast<int64_t>(count) % step.trips)));
         continue;
       }
-      ZYX_ASSIGN_OR_RETURN(const bool updated, describe(step, update));
+      ZYX_ASSIGN_OR_RETURN(const bool updated, describe(step, count, update));
       if (!updated)
         return false;
     }
@@ -407,13 +408,15 @@ private:
     return true;
   }
 
-  /// Calls with the node, or the nodes, of what a step other than a loop does; false where no node does that.
-  template <typename F> Result<bool> describe(Step &step, F &&put) {
+  /// Calls with what a step other than a loop does in its node of this number; false where no node does that.
+  template <typename F> Result<bool> describe(Step &step, size_t node, F &&put) {
     if (step.isEmpty || (step.kind != Step::Launch && step.size == 0))
       return true;
     if (step.kind == Step::Launch) {
-      ZYX_ASSIGN_OR_RETURN(const LaunchCommand launch, launchOf(step));
-      ZYX_RETURN_IF_ERROR(put(launch));
+      ZYX_RETURN_IF_ERROR(withNumbers(step, node, numbers, [&]() -> Status {
+        ZYX_ASSIGN_OR_RETURN(const LaunchCommand launch, launchOf(step));
+        return put(launch);
+      }));
     } else if (step.kind == Step::Copy) {
       if (isInPlace(step))
         return true;
@@ -434,17 +437,9 @@ private:
     const LaunchShape &shape = step.shape;
     const std::span<const KernelArgument> its = std::span(slots).subspan(step.slot, step.numArguments);
     void **const values = parameters.data() + step.parameter;
-    return LaunchCommand{step.kernel, shape.groups, shape.threads, step.sharedBytes, its, values, shape.isByGroup};
+    return LaunchCommand{step.kernel, shape.groups, shape.threads,   step.sharedBytes,
+                         its,         values,       shape.isByGroup, step.waits};
   }
-  CopyCommand copyOf(const Step &step) const {
-    return {slots[step.slot + 1].memory, slots[step.slot].memory, step.size};
-  }
-  FillCommand fillOf(const Step &step) const {
-    return {slots[step.slot].memory, step.size, step.pattern, step.patternSize};
-  }
-  /// Whether a copy changes nothing: what is donated to its own update is there already.
-  bool isInPlace(const Step &step) const { return slots[step.slot + 1].value == slots[step.slot].value; }
-
   /// Of the number of a loop's trip to where its body reads it, from a table: in a graph a fill of 8 bytes may be two.
   CopyCommand copyOfNumber(const Step &loop, int64_t trip) const {
     return {
@@ -560,6 +555,7 @@ private:
   Backend &backend;
   const StreamHandle stream;
   HostInputs hostInputs;
+  BoundMemory boundMemory;
   /// Of the run that is submitted.
   uint64_t outputBytes = 0;
   /// Where steps of the init end.

@@ -416,7 +416,7 @@ public:
       backend.device->freeCommandBuffers(*backend.pool, list.commands, backend.driver);
   }
 
-  Result<Node> add(const AnyCommand &command) override {
+  Result<Node> add(const AnyCommand &command, std::span<const Node>) override {
     commands.push_back(command);
     return commands.size() - 1;
   }
