@@ -566,8 +566,8 @@ def SinkJoinedReshapesPass : Pass<"zyx-fusion-sink-joined-reshapes", "::mlir::fu
     Where a reshape joins dimensions of what is computed, and a permute of it is returned, the permute comes first. It is
     noted (`zyx.stored`) that the kernel writes its result in that order.
 
-    For machines whose programs have vectors. Where they are threads of subgroups (`#kernel.target` of the module), nothing
-    changes.
+    Where programs are threads of subgroups (`#kernel.target` of the module), only if the last dimension of the permute is the one along
+    which memory is read: neighbouring threads then read and write side by side.
 
     ```mlir
     %1 = graph.reshape %0 : tensor<2x16x6x56x56xf32> -> tensor<2x96x56x56xf32>
