@@ -409,13 +409,18 @@ private:
     auto view = load.getView().getDefiningOp<ViewOp>();
     if (!view || view.getMap().isSingleBlock() || view.getMap().getNumSymbols() != 0)
       return std::nullopt;
+    constexpr int64_t mostRepeats = 8;
     std::optional<Axis> rows;
     bool areColumnsApart = false;
     for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
       const int64_t stride = strideThrough(view.getMap(), dim);
       if (stride == 1 && axes.extent(axis) >= fewestOfSubgroup && llvm::is_contained(parallel, axis))
         rows = axis;
-      areColumnsApart |= axis == columns && stride >= fewestOfSubgroup;
+      // Of columns that are repeated, as those of upsampled images are, the next one that is another.
+      int64_t apart = stride;
+      for (int64_t steps = 2; apart == 0 && steps <= mostRepeats; steps *= 2)
+        apart = strideThrough(view.getMap(), dim, steps);
+      areColumnsApart |= axis == columns && apart >= fewestOfSubgroup;
     }
     return areColumnsApart ? rows : std::nullopt;
   }
