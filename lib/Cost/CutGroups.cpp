@@ -161,6 +161,7 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group, ArrayRef<Value> 
     add({places.permuted, ordered});
     add({places.factors, places.permuted});
   }
+  add({places.repeated});
   for (Value value : ArrayRef(shown).take_front(mostEach))
     add({ArrayRef(value)});
   add({places.factors, shown});

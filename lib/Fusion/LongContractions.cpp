@@ -109,6 +109,21 @@ static bool hasPartPerImage(ReduceOp op) {
   return copied > 0 && results * sumBytes * images < copied * 2;
 }
 
+/// How many parts a contraction of windows is worth that threads multiply: a thread of a large tile multiplies each
+/// element that it reads eight times. Where such tiles of all results would leave half of the cores idle, the tiles
+/// that would not are so small that threads wait for memory rather than multiply.
+static int64_t partsOfWindows(ReduceOp op, int64_t results, int64_t steps, const TargetInfo &machine) {
+  constexpr int64_t largeTile = 128 * 128, workgroupsPerCore = 2, fewestSteps = int64_t(1) << 12;
+  const auto tiles = static_cast<int64_t>(llvm::divideCeil(results, largeTile));
+  const SmallVector<FactorRead> reads = findFactorReads(op);
+  if (2 * tiles > machine.cores || llvm::none_of(reads, [](const FactorRead &read) { return read.isWindow; }) ||
+      llvm::any_of(reads, [](const FactorRead &read) { return read.isNarrow; }))
+    return 0;
+  const int64_t parts =
+      std::min<int64_t>(llvm::divideCeil(workgroupsPerCore * machine.cores, tiles), steps / fewestSteps);
+  return parts > 1 ? parts : 0;
+}
+
 /// How many parts a contraction is worth: few results of a long sum are few tiles, which fill no card.
 static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
   // A tile's results; steps that a part has at least; parts that are worth a second kernel.
@@ -127,7 +142,7 @@ static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
   const int64_t tiles = std::max<int64_t>(llvm::divideCeil(results, tileResults), batches);
   const int64_t steps = type.getNumElements() / results;
   const int64_t parts = std::min(machine.busyThreads() / tileThreads / tiles, steps / fewestSteps);
-  return parts < fewestParts ? 0 : parts;
+  return parts < fewestParts ? partsOfWindows(op, results, steps, machine) : parts;
 }
 
 std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const TargetInfo &machine) {

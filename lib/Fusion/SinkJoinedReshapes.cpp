@@ -5,6 +5,7 @@
 // Results that are permuted behind a reshape which joins their dimensions.
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "LongReductions.h"
 #include "Machine.h"
 #include "Notes.h"
 
@@ -55,7 +56,13 @@ static bool isReturned(Value value) {
   });
 }
 
-static void sinkJoined(PermuteOp op) {
+/// Where programs are threads, neighbours write what lies side by side only if they read side by side, too: elsewhere
+/// the permute is a kernel of its own, which transposes squares.
+static bool isReadInOrder(Value value, int64_t last, const zyx::target::TargetInfo &machine) {
+  return !machine.hasSubgroups() || zyx::fusion::findContiguousDim(value) == last;
+}
+
+static void sinkJoined(PermuteOp op, const zyx::target::TargetInfo &machine) {
   auto reshape = op.getX().getDefiningOp<ReshapeOp>();
   // What is cast behind is cast before: the kernel stores what is returned.
   auto cast = op->hasOneUse() ? dyn_cast<CastOp>(*op->user_begin()) : CastOp();
@@ -71,6 +78,8 @@ static void sinkJoined(PermuteOp op) {
     llvm::append_range(order, (*joined)[each]);
   for (int64_t each : order)
     shape.push_back(from[each]);
+  if (!isReadInOrder(reshape.getX(), order.back(), machine))
+    return;
   OpBuilder builder(op);
   const auto type = llvm::cast<RankedTensorType>(result.getType());
   Value source = reshape.getX();
@@ -81,9 +90,9 @@ static void sinkJoined(PermuteOp op) {
   result.replaceAllUsesWith(ReshapeOp::create(builder, reshape.getLoc(), type, permuted).getResult());
 }
 
-static void sinkJoinedReshapes(Block &block) {
+static void sinkJoinedReshapes(Block &block, const zyx::target::TargetInfo &machine) {
   for (auto op : llvm::make_early_inc_range(block.getOps<PermuteOp>()))
-    sinkJoined(op);
+    sinkJoined(op, machine);
   zyx::fusion::eraseUnused(block);
 }
 
@@ -91,9 +100,8 @@ namespace {
 
 struct SinkJoinedReshapes : zyx::fusion::impl::SinkJoinedReshapesPassBase<SinkJoinedReshapes> {
   void runOnOperation() override {
-    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
-      return;
-    if (failed(zyx::fusion::rewriteBlocks(getOperation(), sinkJoinedReshapes)))
+    const zyx::target::TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    if (failed(zyx::fusion::rewriteBlocks(getOperation(), [&](Block &block) { sinkJoinedReshapes(block, machine); })))
       signalPassFailure();
   }
 };

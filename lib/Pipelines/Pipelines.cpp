@@ -186,6 +186,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   if (fuse) {
     entry.addPass(fusion::createFoldIndexArithmeticPass());
     entry.addPass(fusion::createFormUpdatesPass());
+    entry.addPass(fusion::createViewGathersPass());
     entry.addPass(fusion::createGatherScatteredPass());
     entry.addPass(fusion::createSumSegmentsPass());
     entry.addPass(fusion::createFoldTablesPass());

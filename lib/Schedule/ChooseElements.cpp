@@ -39,6 +39,8 @@ public:
     if (target.hasSubgroups())
       if (SmallVector<Axis> sorted = draft.asInMemory(parallel); !sorted.empty() && draft.liesAlong(sorted.back()))
         parallel = sorted;
+    if (std::optional<Phases> phases = findPhases(parallel))
+      return choosePhases(parallel, *phases);
     int64_t left = draft.elementsPerProgram(target.hasSubgroups() && !parallel.empty() ? std::optional(parallel.back())
                                                                                        : std::nullopt);
     if (auto square = transposedAxes(parallel)) {
@@ -108,6 +110,84 @@ private:
     Axis read, written;
     bool isGathered = false;
   };
+
+  /// Short axes, each place of which has operands of its own, as the phases of a transposed convolution do that fill
+  /// an image together, and the axis of their elements.
+  struct Phases {
+    SmallVector<Axis> places;
+    Axis elements;
+  };
+
+  /// How many places of a dimension a load reads; none where that is no number.
+  static std::optional<int64_t> countPlaces(BlockAttr block, unsigned dim) {
+    if (!block.hasValid())
+      return BlockAttr::constant(block.getShape()[dim]);
+    const std::optional<int64_t> low = BlockAttr::constant(block.getValidLow()[dim]),
+                                 high = BlockAttr::constant(block.getValidHigh()[dim]);
+    return low && high ? std::optional(*high - *low) : std::nullopt;
+  }
+
+  /// Only of two axes and more: an axis alone is that of vectors.
+  std::optional<Phases> findPhases(ArrayRef<Axis> parallel) {
+    constexpr int64_t longest = 4, mostPlaces = 16;
+    constexpr size_t fewestAxes = 2;
+    if (!target.hasSubgroups() || !draft.gathers.empty() || draft.stores.size() != 1 || draft.loads.size() < 2)
+      return std::nullopt;
+    // Where an axis has several places, each load reads one of them.
+    auto readsOne = [&](LoadOp load, Axis axis) {
+      const SmallVector<Axis> own = axes.of(load.getResult());
+      auto *place = llvm::find(own, axis);
+      auto view = load.getView().getDefiningOp<ViewOp>();
+      return place != own.end() && view && view.getMap().isSingleBlock() &&
+             countPlaces(view.getMap().front(), place - own.begin()) == 1;
+    };
+    Phases phases{};
+    int64_t places = 1;
+    for (Axis axis : parallel)
+      if (axes.extent(axis) > 1 && axes.extent(axis) <= longest &&
+          llvm::all_of(draft.loads, [&](LoadOp load) { return readsOne(load, axis); })) {
+        phases.places.push_back(axis);
+        places *= axes.extent(axis);
+      }
+    if (phases.places.size() < fewestAxes || places > mostPlaces)
+      return std::nullopt;
+    // Neighbours among the elements are neighbours wherever they are read, and have those of other places between them
+    // where they are written.
+    auto strideOf = [&](Value view, Value tile, Axis axis) -> int64_t {
+      const SmallVector<Axis> own = axes.of(tile);
+      auto *place = llvm::find(own, axis);
+      auto op = view.getDefiningOp<ViewOp>();
+      if (place == own.end() || !op || !op.getMap().isSingleBlock())
+        return 0;
+      return BlockAttr::constant(op.getMap().front().getStrides()[place - own.begin()]).value_or(0);
+    };
+    StoreOp store = draft.stores.front();
+    auto writtenOf = [&](Axis axis) { return strideOf(store.getView(), store.getValue(), axis); };
+    auto *nearest = llvm::find_if(phases.places, [&](Axis axis) { return writtenOf(axis) == 1; });
+    auto *elements = nearest == phases.places.end() ? parallel.end() : llvm::find_if(parallel, [&](Axis axis) {
+      return !llvm::is_contained(phases.places, axis) && axes.extent(axis) > 1 &&
+             writtenOf(axis) == axes.extent(*nearest) && llvm::all_of(draft.loads, [&](LoadOp load) {
+               return strideOf(load.getView(), load.getResult(), axis) == 1;
+             });
+    });
+    if (elements == parallel.end())
+      return std::nullopt;
+    phases.elements = *elements;
+    return phases;
+  }
+
+  /// A thread has all places of some elements: it asks for none of them whether it is there, and writes what lies
+  /// between its elements, too. So many elements divide a row that all threads have as many, which begin at multiples
+  /// of them.
+  void choosePhases(ArrayRef<Axis> parallel, const Phases &phases) {
+    int64_t count = draft.elementsPerProgram(phases.elements);
+    while (axes.extent(phases.elements) % count != 0)
+      count /= 2;
+    for (Axis axis : parallel)
+      if (axis != phases.elements && !llvm::is_contained(phases.places, axis))
+        draft.grid(axis, 1);
+    draft.grid(phases.elements, count);
+  }
 
   /// Elements of a thread along an axis that is read in parts, as a filter's rows are: so many that they begin together
   /// with a part and end with one, or with a share of one. Then they divide one index (-zyx-kernel-divide-aligned).
@@ -329,13 +409,18 @@ private:
     auto view = load.getView().getDefiningOp<ViewOp>();
     if (!view || view.getMap().isSingleBlock() || view.getMap().getNumSymbols() != 0)
       return std::nullopt;
+    constexpr int64_t mostRepeats = 8;
     std::optional<Axis> rows;
     bool areColumnsApart = false;
     for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
       const int64_t stride = strideThrough(view.getMap(), dim);
       if (stride == 1 && axes.extent(axis) >= fewestOfSubgroup && llvm::is_contained(parallel, axis))
         rows = axis;
-      areColumnsApart |= axis == columns && stride >= fewestOfSubgroup;
+      // Of columns that are repeated, as those of upsampled images are, the next one that is another.
+      int64_t apart = stride;
+      for (int64_t steps = 2; apart == 0 && steps <= mostRepeats; steps *= 2)
+        apart = strideThrough(view.getMap(), dim, steps);
+      areColumnsApart |= axis == columns && apart >= fewestOfSubgroup;
     }
     return areColumnsApart ? rows : std::nullopt;
   }

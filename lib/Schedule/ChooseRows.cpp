@@ -55,7 +55,7 @@ public:
       return;
     if (chooseColumns())
       return;
-    SmallVector<Axis> parallel = draft.parallelAxes();
+    SmallVector<Axis> parallel = inOrderOfThreads();
     bool widen = draft.dots.empty() && !target.hasSubgroups() && llvm::none_of(draft.stores, [&](StoreOp store) {
                    return llvm::any_of(axes.of(store.getValue()), [&](Axis axis) { return axes.isCombined(axis); });
                  });
@@ -114,6 +114,19 @@ public:
   }
 
 private:
+  /// The axes of results. Where each thread has some, and nothing is combined along rows of memory, neighbours have
+  /// what lies side by side, in whatever order the axes stand.
+  SmallVector<Axis> inOrderOfThreads() {
+    SmallVector<Axis> parallel = draft.parallelAxes();
+    if (!target.hasSubgroups() || !draft.dots.empty() || parallel.empty() || draft.isContiguous(parallel.back()))
+      return parallel;
+    for (Axis axis = 0; axis < axes.size(); ++axis)
+      if (axes.isCombined(axis) && axes.extent(axis) > 1 && draft.isContiguous(axis))
+        return parallel;
+    SmallVector<Axis> sorted = draft.asInMemory(parallel);
+    return draft.isContiguous(sorted.back()) && draft.liesAlong(sorted.back()) ? sorted : parallel;
+  }
+
   bool mayGroupRows() const { return draft.forms.rowGroups && draft.forms.sharing; }
 
   /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its

@@ -198,6 +198,14 @@ private:
     return cycles * static_cast<double>(depth) / static_cast<double>(plan.threads);
   }
   double lanesPerCycle() const { return static_cast<double>(target.costs.lanesPerCycle); }
+  /// How much longer the busiest part of a core takes than all of them would together: the subgroups of a workgroup are
+  /// dealt out to parts that issue for themselves, and where those that multiply are no multiple of these some parts
+  /// have one more.
+  double idleLoss(const SharedPlan &plan, int64_t busy) const {
+    const int64_t subgroup = target.simt.subgroupSize, lanes = std::max(target.costs.lanesPerCycle, subgroup);
+    const auto dealt = static_cast<int64_t>(llvm::alignTo(busy, std::min(lanes, std::max(plan.threads, subgroup))));
+    return static_cast<double>(dealt) / static_cast<double>(busy);
+  }
   /// As the threads multiply it.
   SharedDotShape shapeOf(const SharedPlan &plan) const {
     return {plan.tileRows,
@@ -281,8 +289,8 @@ double Planner::costOf(const SharedPlan &plan) const {
   const SharedDotShape shape = shapeOf(plan);
   const int64_t depth = shape.sliceDepth(), groups = shape.groups(), threads = shape.threadsOfTile();
   const int64_t rows = shape.paddedRows(), columns = shape.paddedColumns();
-  const double multiply =
-      real(rows * columns * depth) / lanesPerCycle() * fits::productLoss * (isInteger ? costs.integerLoss : 1);
+  const double multiply = real(rows * columns * depth) / lanesPerCycle() * fits::productLoss *
+                          (isInteger ? costs.integerLoss : 1) * idleLoss(plan, threads * groups);
   const double warps = std::max(real(threads * groups) / real(target.simt.subgroupSize), 1.0) / real(groups);
   // As SharedDots arranges them. Of more workgroups than the machine holds at once it has not been measured: sums over
   // 16384 rows of computed factors took half as long again.

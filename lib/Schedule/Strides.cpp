@@ -7,8 +7,8 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
-int64_t zyx::schedule::strideThrough(MapAttr map, unsigned dim) {
-  int64_t stride = BlockAttr::constant(map.front().getStrides()[dim]).value_or(0);
+int64_t zyx::schedule::strideThrough(MapAttr map, unsigned dim, int64_t steps) {
+  int64_t stride = steps * BlockAttr::constant(map.front().getStrides()[dim]).value_or(0);
   for (BlockAttr block : map.getBlocks().drop_front()) {
     SmallVector<int64_t> rows(block.getRank(), 1);
     for (unsigned d = block.getRank(); d-- > 1;)

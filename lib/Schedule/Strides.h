@@ -9,8 +9,9 @@
 
 namespace zyx::schedule {
 
-/// How far neighbours along a dimension are apart in memory, where they do not cross the end of a row.
-int64_t strideThrough(kernel::MapAttr map, unsigned dim);
+/// How far neighbours along a dimension are apart in memory, where they do not cross the end of a row; or elements that
+/// are `steps` apart.
+int64_t strideThrough(kernel::MapAttr map, unsigned dim, int64_t steps = 1);
 
 } // namespace zyx::schedule
 

@@ -1,9 +1,13 @@
 // RUN: zyx-opt %s --zyx-fusion-sink-joined-reshapes | FileCheck %s
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-fusion-sink-joined-reshapes | FileCheck %s --check-prefix=GPU
 
 // CHECK-LABEL: func.func @joined
 // CHECK: %[[ORDER:.*]] = graph.permute %{{.*}} order = [0, 3, 1, 2] {zyx.stored} : tensor<2x16x6x56xf32> -> tensor<2x56x16x6xf32>
 // CHECK: %[[JOINED:.*]] = graph.reshape %[[ORDER]] : tensor<2x56x16x6xf32> -> tensor<2x56x96xf32>
 // CHECK: return %[[JOINED]]
+// A card would write elements that are apart, as it reads along the last dimension.
+// GPU-LABEL: func.func @joined
+// GPU: graph.permute %{{.*}} order = [0, 2, 1] : tensor<2x96x56xf32> -> tensor<2x56x96xf32>
 func.func @joined(%x: tensor<2x16x6x56xf32>) -> tensor<2x56x96xf32> {
   %0 = graph.unary exp %x : tensor<2x16x6x56xf32>
   %1 = graph.reshape %0 : tensor<2x16x6x56xf32> -> tensor<2x96x56xf32>
@@ -57,4 +61,18 @@ func.func @cast(%x: tensor<2x16x6x56xf32>, %y: tensor<16x6x56xf32>)
   %7 = graph.cast %6 : tensor<56x96xf32> -> tensor<56x96xbf16>
   %8 = graph.unary neg %7 : tensor<56x96xbf16>
   return %3, %7, %8 : tensor<2x56x96xbf16>, tensor<56x96xbf16>, tensor<56x96xbf16>
+}
+
+// What is read along the dimension that comes last is written so on a card, too.
+// GPU-LABEL: func.func @as_read
+// GPU: %[[ORDER:.*]] = graph.permute %{{.*}} order = [0, 3, 1, 2] {zyx.stored} : tensor<2x16x6x56xf32> -> tensor<2x56x16x6xf32>
+// GPU: %[[JOINED:.*]] = graph.reshape %[[ORDER]] : tensor<2x56x16x6xf32> -> tensor<2x56x96xf32>
+// GPU: return %[[JOINED]]
+func.func @as_read(%x: tensor<2x56x96xf32>) -> tensor<2x56x96xf32> {
+  %0 = graph.permute %x order = [0, 2, 1] : tensor<2x56x96xf32> -> tensor<2x96x56xf32>
+  %1 = graph.reshape %0 : tensor<2x96x56xf32> -> tensor<2x16x6x56xf32>
+  %2 = graph.unary exp %1 : tensor<2x16x6x56xf32>
+  %3 = graph.reshape %2 : tensor<2x16x6x56xf32> -> tensor<2x96x56xf32>
+  %4 = graph.permute %3 order = [0, 2, 1] : tensor<2x96x56xf32> -> tensor<2x56x96xf32>
+  return %4 : tensor<2x56x96xf32>
 }

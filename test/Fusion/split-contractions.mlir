@@ -57,3 +57,19 @@ func.func @weights(%a: tensor<32x256x256xf32>, %b: tensor<32x256x256xf32>) -> te
   %y = graph.reduce add %p dims = [2, 3] : tensor<32x32x256x256xf32> -> tensor<32x32xf32>
   return %y : tensor<32x32xf32>
 }
+
+// The filter gradient of f32 images has so few results that large tiles would leave most cores idle: threads multiply it, and
+// each image is a part.
+// CHECK-LABEL: func.func @windows
+// CHECK: %[[PARTS:.*]] = graph.reduce add %{{.*}} dims = [3, 4] : tensor<8x256x128x96x96x3x3xf32> -> tensor<8x256x128x3x3xf32>
+// CHECK-NEXT: graph.reduce add %[[PARTS]] dims = [0] : tensor<8x256x128x3x3xf32> -> tensor<256x128x3x3xf32>
+func.func @windows(%dy: tensor<8x256x96x96xf32>, %x: tensor<8x128x98x98xf32>) -> tensor<256x128x3x3xf32> {
+  %w = graph.window %x dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<8x128x98x98xf32> -> tensor<8x128x96x96x3x3xf32>
+  %w1 = graph.reshape %w : tensor<8x128x96x96x3x3xf32> -> tensor<8x1x128x96x96x3x3xf32>
+  %ws = graph.expand %w1 : tensor<8x1x128x96x96x3x3xf32> -> tensor<8x256x128x96x96x3x3xf32>
+  %dy1 = graph.reshape %dy : tensor<8x256x96x96xf32> -> tensor<8x256x1x96x96x1x1xf32>
+  %dys = graph.expand %dy1 : tensor<8x256x1x96x96x1x1xf32> -> tensor<8x256x128x96x96x3x3xf32>
+  %p = graph.binary mul %dys, %ws : tensor<8x256x128x96x96x3x3xf32>
+  %y = graph.reduce add %p dims = [0, 3, 4] : tensor<8x256x128x96x96x3x3xf32> -> tensor<256x128x3x3xf32>
+  return %y : tensor<256x128x3x3xf32>
+}

@@ -52,3 +52,15 @@ kernel.func @rows_of_windows(%arg0: !kernel.buffer<f16, global>, %arg1: !kernel.
   kernel.store %1, %2[%c0, %c0, %c0, %c0, %c0, %c0] in_bounds [true, true, true, true, true, true] : tensor<16x128x28x28x3x3xf16>, <16x128x28x28x3x3xf16, global>
   kernel.return
 }
+
+// An upsampled image whose channels come last, copied to rows of pixels: of each row two pixels are one, and squares are transposed.
+// CHECK-LABEL: kernel.func @repeated
+// CHECK-SAME:  #kernel.grid_step<"i2", 8>, #kernel.grid_step<"i1", 8>]>
+kernel.func @repeated(%x: !kernel.buffer<bf16, global>, %y: !kernel.buffer<bf16, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[8, 128, 50176] strides [6422528, 50176, 1]>, <[8, 128, 112, 2, 112, 2] strides [1605632, 1, 14336, 0, 128, 0]>]> : <bf16, global> -> <8x128x50176xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["i0", "i1", "i2"] in_bounds [true, true, true] : <8x128x50176xbf16, global> -> tensor<8x128x50176xbf16>
+  %2 = kernel.view %y map <[<[8, 128, 50176] strides [6422528, 50176, 1]>]> : <bf16, global> -> <8x128x50176xbf16, global>
+  kernel.store %1, %2[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<8x128x50176xbf16>, <8x128x50176xbf16, global>
+  kernel.return
+}

@@ -109,3 +109,17 @@ kernel.func @picked(%x: !f, %y: !f, %z: !f) {
   kernel.store %12, %13[%c0] in_bounds [true] : tensor<1024xf32>, !kernel.view<1024xf32, global>
   kernel.return
 }
+
+// Few rows for each column, as of an image that was upsampled, whose channels come last in memory: neighbouring threads have neighbouring
+// channels, in whatever order the axes stand.
+// CHECK-LABEL: kernel.func @in_order_of_memory
+// CHECK-SAME:  [#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i2", 1>, #kernel.grid_step<"i3", 1>, #kernel.grid_step<"i1", 4>
+kernel.func @in_order_of_memory(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[8, 128, 112, 2, 112, 2] strides [6422528, 1, 57344, 28672, 256, 128]>]> : <f32, global> -> <8x128x112x2x112x2xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "k0", "i3", "k1"] in_bounds [true, true, true, true, true, true] : <8x128x112x2x112x2xf32, global> -> tensor<8x128x112x2x112x2xf32>
+  %2 = kernel.reduce add %1 dims [3, 5] : tensor<8x128x112x2x112x2xf32> -> tensor<8x128x112x112xf32>
+  %3 = kernel.view %y map <[<[8, 128, 112, 112] strides [1605632, 1, 14336, 128]>]> : <f32, global> -> <8x128x112x112xf32, global>
+  kernel.store %2, %3[%c0, %c0, %c0, %c0] in_bounds [true, true, true, true] : tensor<8x128x112x112xf32>, <8x128x112x112xf32, global>
+  kernel.return
+}

@@ -110,26 +110,52 @@ func.func @odd(%x: tensor<8x40x56x56xbf16> {graph.name = "x"}, %w: tensor<40x5x5
 // CHECK-LABEL: plan.func @gradient(
 // WHY: gradient_0{{.*}}channel by channel
 // CHECK-LABEL: kernel.func @gradient_0(
-// CHECK:         <[8, 32, 4, 130, 130, 1] strides [2097152, 65536, 1, 512, 4, 4] offset -516 valid
+// CHECK:         <[8, 32, 4, 132, 132, 1] strides [2097152, 65536, 1, 512, 4, 4] offset -1032 valid
 // CHECK-LABEL: kernel.func @gradient_0_rhs(
 // CHECK-SAME:    [#kernel.grid_step<"d0", 1>, #kernel.grid_step<"d2", 1>]
 // LOW-LABEL: kernel.func @gradient_0_rhs(
 // LOW:         kernel.store %{{.*}} : vector<4xf16>
-func.func @gradient(%w: tensor<128x4x3x3xf16> {graph.name = "w"}, %dy: tensor<8x128x128x128xf16> {graph.name = "dy"}) -> tensor<8x128x128x128xf16> {
-  %8 = graph.reshape %w : tensor<128x4x3x3xf16> -> tensor<1x32x4x1x1x4x3x3xf16>
-  %9 = graph.cast %8 : tensor<1x32x4x1x1x4x3x3xf16> -> tensor<1x32x4x1x1x4x3x3xf32>
+func.func @gradient(%w: tensor<128x4x5x5xf16> {graph.name = "w"}, %dy: tensor<8x128x128x128xf16> {graph.name = "dy"}) -> tensor<8x128x128x128xf16> {
+  %8 = graph.reshape %w : tensor<128x4x5x5xf16> -> tensor<1x32x4x1x1x4x5x5xf16>
+  %9 = graph.cast %8 : tensor<1x32x4x1x1x4x5x5xf16> -> tensor<1x32x4x1x1x4x5x5xf32>
   %19 = graph.cast %dy : tensor<8x128x128x128xf16> -> tensor<8x128x128x128xf32>
   %20 = graph.reshape %19 : tensor<8x128x128x128xf32> -> tensor<8x32x4x128x128x1xf32>
   %21 = graph.constant dense<0.000000e+00> : tensor<f32>
-  %22 = graph.pad %20, %21 low = [0, 0, 0, 1, 1, 0] high = [0, 0, 0, 1, 1, 0] interior = [0, 0, 0, 0, 0, 0] : tensor<8x32x4x128x128x1xf32> -> tensor<8x32x4x130x130x1xf32>
-  %23 = graph.window %22 dims = [3, 4] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<8x32x4x130x130x1xf32> -> tensor<8x32x4x128x128x1x3x3xf32>
-  %24 = graph.expand %23 : tensor<8x32x4x128x128x1x3x3xf32> -> tensor<8x32x4x128x128x4x3x3xf32>
-  %25 = graph.flip %9 dims = [6, 7] : tensor<1x32x4x1x1x4x3x3xf32>
-  %26 = graph.expand %25 : tensor<1x32x4x1x1x4x3x3xf32> -> tensor<8x32x4x128x128x4x3x3xf32>
-  %27 = graph.binary mul %24, %26 : tensor<8x32x4x128x128x4x3x3xf32>
-  %28 = graph.reduce add %27 dims = [2, 6, 7] : tensor<8x32x4x128x128x4x3x3xf32> -> tensor<8x32x128x128x4xf32>
+  %22 = graph.pad %20, %21 low = [0, 0, 0, 2, 2, 0] high = [0, 0, 0, 2, 2, 0] interior = [0, 0, 0, 0, 0, 0] : tensor<8x32x4x128x128x1xf32> -> tensor<8x32x4x132x132x1xf32>
+  %23 = graph.window %22 dims = [3, 4] size = [5, 5] stride = [1, 1] dilation = [1, 1] : tensor<8x32x4x132x132x1xf32> -> tensor<8x32x4x128x128x1x5x5xf32>
+  %24 = graph.expand %23 : tensor<8x32x4x128x128x1x5x5xf32> -> tensor<8x32x4x128x128x4x5x5xf32>
+  %25 = graph.flip %9 dims = [6, 7] : tensor<1x32x4x1x1x4x5x5xf32>
+  %26 = graph.expand %25 : tensor<1x32x4x1x1x4x5x5xf32> -> tensor<8x32x4x128x128x4x5x5xf32>
+  %27 = graph.binary mul %24, %26 : tensor<8x32x4x128x128x4x5x5xf32>
+  %28 = graph.reduce add %27 dims = [2, 6, 7] : tensor<8x32x4x128x128x4x5x5xf32> -> tensor<8x32x128x128x4xf32>
   %29 = graph.permute %28 order = [0, 1, 4, 2, 3] : tensor<8x32x128x128x4xf32> -> tensor<8x32x4x128x128xf32>
   %30 = graph.reshape %29 : tensor<8x32x4x128x128xf32> -> tensor<8x128x128x128xf32>
   %31 = graph.cast %30 : tensor<8x128x128x128xf32> -> tensor<8x128x128x128xf16>
   return %31 : tensor<8x128x128x128xf16>
+}
+
+// -----
+
+// Of 36 terms threads add up windows as they lie, with all elements of a window unrolled, where neighbours are neighbours in memory.
+// CHECK-LABEL: plan.func @few(
+// CHECK:         plan.launch @few_0_window
+// CHECK-LABEL: kernel.func @few_0(
+// CHECK-SAME:    #kernel.grid_step<"i3", 4>, #kernel.grid_step<"i4", 8>
+// CHECK-NOT:     kernel.dot
+// CHECK:         kernel.reduce add
+func.func @few(%x: tensor<64x128x64x64xbf16> {graph.name = "x"}, %w: tensor<128x4x3x3xbf16> {graph.name = "w", graph.weight}) -> tensor<64x128x64x64xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %1 = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<64x128x64x64xbf16> -> tensor<64x128x66x66xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<64x128x66x66xbf16> -> tensor<64x128x64x64x3x3xbf16>
+  %3 = graph.reshape %2 : tensor<64x128x64x64x3x3xbf16> -> tensor<64x32x1x4x64x64x3x3xbf16>
+  %4 = graph.cast %3 : tensor<64x32x1x4x64x64x3x3xbf16> -> tensor<64x32x1x4x64x64x3x3xf32>
+  %5 = graph.expand %4 : tensor<64x32x1x4x64x64x3x3xf32> -> tensor<64x32x4x4x64x64x3x3xf32>
+  %6 = graph.reshape %w : tensor<128x4x3x3xbf16> -> tensor<1x32x4x4x1x1x3x3xbf16>
+  %7 = graph.cast %6 : tensor<1x32x4x4x1x1x3x3xbf16> -> tensor<1x32x4x4x1x1x3x3xf32>
+  %8 = graph.expand %7 : tensor<1x32x4x4x1x1x3x3xf32> -> tensor<64x32x4x4x64x64x3x3xf32>
+  %9 = graph.binary mul %5, %8 : tensor<64x32x4x4x64x64x3x3xf32>
+  %10 = graph.reduce add %9 dims = [3, 6, 7] : tensor<64x32x4x4x64x64x3x3xf32> -> tensor<64x32x4x64x64xf32>
+  %11 = graph.reshape %10 : tensor<64x32x4x64x64xf32> -> tensor<64x128x64x64xf32>
+  %12 = graph.cast %11 : tensor<64x128x64x64xf32> -> tensor<64x128x64x64xbf16>
+  return %12 : tensor<64x128x64x64xbf16>
 }

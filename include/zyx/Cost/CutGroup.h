@@ -41,6 +41,8 @@ struct Places {
   /// What factors of contractions are computed by, where no other contraction is among it; and where they are read
   /// through pads, windows or reshapes, what these show, and what is cast for factors of another type.
   llvm::SmallVector<mlir::Value> factors, shown;
+  /// Images among these whose elements are repeated: they are smaller than their windows.
+  llvm::SmallVector<mlir::Value> repeated;
   /// Operands of windows among them that are permutations of what lies in memory, and those that other reductions read.
   llvm::SmallVector<mlir::Value> permuted;
   /// What stands beside sums of products, as masks do, and what later contractions multiply.

@@ -247,6 +247,30 @@ def NarrowScattersPass : Pass<"zyx-fusion-narrow-scatters", "::mlir::func::FuncO
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def ViewGathersPass : Pass<"zyx-fusion-view-gathers", "::mlir::func::FuncOp"> {
+  let summary = "Repeat rows by views instead of gathers";
+  let description = [{
+    An upsampling by a whole number gathers each row as often as it is repeated, at positions that are made of positions and numbers.
+    Views show the same elements, without indices in memory and without a kernel of their own. A scatter that adds at such positions, as its
+    gradient does, becomes a sum over neighbours; scatters along several dimensions become one sum. It is added to the scatter's operand.
+    Scatters of numbers of less than 32 bits stay, as they round behind each update, and those that leave rows alone unless they add to
+    zeros.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %0 = graph.iota dim = 0 : tensor<8xi64>
+    %1 = graph.binary div %0, %c2 : tensor<8xi64>
+    %2 = graph.gather %x[%1] dim = 0 : (tensor<4x64xf32>, tensor<8xi64>) -> tensor<8x64xf32>
+    // becomes
+    %0 = graph.reshape %x : tensor<4x64xf32> -> tensor<4x1x64xf32>
+    %1 = graph.expand %0 : tensor<4x1x64xf32> -> tensor<4x2x64xf32>
+    %2 = graph.reshape %1 : tensor<4x2x64xf32> -> tensor<8x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def GatherScatteredPass : Pass<"zyx-fusion-gather-scattered", "::mlir::func::FuncOp"> {
   let summary = "Gather what is added at positions that are known";
   let description = [{
@@ -566,8 +590,8 @@ def SinkJoinedReshapesPass : Pass<"zyx-fusion-sink-joined-reshapes", "::mlir::fu
     Where a reshape joins dimensions of what is computed, and a permute of it is returned, the permute comes first. It is
     noted (`zyx.stored`) that the kernel writes its result in that order.
 
-    For machines whose programs have vectors. Where they are threads of subgroups (`#kernel.target` of the module), nothing
-    changes.
+    Where programs are threads of subgroups (`#kernel.target` of the module), only if the last dimension of the permute is the one along
+    which memory is read: neighbouring threads then read and write side by side.
 
     ```mlir
     %1 = graph.reshape %0 : tensor<2x16x6x56x56xf32> -> tensor<2x96x56x56xf32>

@@ -165,11 +165,17 @@ bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
   return sharesWindows(dot.rhs, dot.n, dot.lhs, dot.m) || sharesWindows(dot.lhs, dot.m, dot.rhs, dot.n);
 }
 
-/// Whether a processor rather sums up windows as they lie, as it does those of each channel by itself: for the few rows
-/// of a group of few channels it takes longer to pack them than to read them again.
+/// Whether windows are rather summed up as they lie, as those of each channel by itself are. For the few rows of a
+/// group of few channels a processor takes longer to pack them than to read them again. On a card a workgroup would
+/// gather each element of a tile by itself, and multiply a tile that is mostly padding; a thread reads neighbours in
+/// vectors, and each for all elements of the window that show it.
 bool GroupAxes::isSummedInPlace(const ClassContraction &dot) const {
-  constexpr int64_t mostRows = 4, mostTerms = 64;
-  if (packedLanes == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
+  constexpr int64_t mostTerms = 64, fewestNeighbours = 8;
+  // Tensor cores multiply tiles of 16 bits.
+  const bool isCard = packedLanes == 0;
+  const bool isNarrow = getElementTypeOrSelf(dot.lhs.getType()).getIntOrFloatBitWidth() <= 16;
+  const int64_t mostRows = !isCard ? 4 : isNarrow ? 8 : 16;
+  if ((isCard && tapSums == 0) || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
     return false;
   auto readsRuns = [&](Value window, ArrayRef<Class> columns, ArrayRef<Class> rows) {
     window = getMainLeaf(window);
@@ -178,7 +184,7 @@ bool GroupAxes::isSummedInPlace(const ClassContraction &dot) const {
       return false;
     return llvm::any_of(columns, [&](Class c) {
       return getMemoryStride(window, getLeaf(window)->map, c) == 1 && getStoreStride(c) == 1 &&
-             4 * getClassExtent(c) >= 3 * packedLanes;
+             (isCard ? getClassExtent(c) >= fewestNeighbours : 4 * getClassExtent(c) >= 3 * packedLanes);
     });
   };
   return readsRuns(dot.rhs, dot.n, dot.m) || readsRuns(dot.lhs, dot.m, dot.n);
