@@ -34,6 +34,19 @@ using zyx::target::TargetInfo;
 
 namespace {
 
+/// Rows that are gathered for one reader, perhaps in another type: they are read where they lie.
+bool isGatheredOnce(Value value) {
+  while (true) {
+    Value source = getViewSource(value);
+    if (!value.hasOneUse() || !source.hasOneUse())
+      return false;
+    auto cast = source.getDefiningOp<CastOp>();
+    if (!cast)
+      return source.getDefiningOp<GatherOp>() != nullptr;
+    value = cast.getX();
+  }
+}
+
 /// What decides how eagerly a reduce takes a producer.
 struct ProducerTraits {
   /// Computed from inputs and constants alone.
@@ -56,14 +69,13 @@ struct ProducerTraits {
           heavy.insert(op);
       }
       auto isSmaller = [&](Value source) { return numElements(source) < numElements(op->getResult(0)); };
-      // Gathered rows that nobody else reads are read where they lie, and not stored either.
+      // Gathered rows that nobody else reads are not stored either.
       const bool hasSmaller = llvm::any_of(op->getOperands(), [&](Value x) { return isSmaller(getViewSource(x)); });
       bool isGrown = llvm::all_of(op->getOperands(), [&](Value operand) {
         Value source = getViewSource(operand);
         Operation *def = source.getDefiningOp();
-        return isSmaller(source) ||
-               (def && (isa<ConstantOp, IotaOp>(def) || expanding.contains(def) ||
-                        (hasSmaller && isa<GatherOp>(def) && source.hasOneUse() && operand.hasOneUse())));
+        return isSmaller(source) || (def && (isa<ConstantOp, IotaOp>(def) || expanding.contains(def))) ||
+               (hasSmaller && isGatheredOnce(operand));
       });
       if (isGrown && isElementwise(op))
         expanding.insert(op);

@@ -369,6 +369,38 @@ func.func @chosen_layers(%x: tensor<2x64xf32>, %n: tensor<2xi64>, %w: tensor<8x6
   return %t : tensor<2x64xf32>
 }
 
+// The same of 16 bits, which are widened before they are multiplied.
+// CHECK-LABEL: func.func @chosen_layers_widened
+// CHECK: graph.group({{.*}}) -> tensor<2x96xbf16>
+// CHECK: graph.gather
+// CHECK: graph.reduce add
+// CHECK-NEXT: graph.cast
+// CHECK-NEXT: graph.yield
+// CHECK: graph.group({{.*}}) -> tensor<2x64xf32>
+// CHECK: graph.gather
+// CHECK: graph.binary mul
+// CHECK: graph.reduce add
+// CHECK-NOT: graph.group
+// CHECK: return
+func.func @chosen_layers_widened(%x: tensor<2x64xf32>, %n: tensor<2xi64>, %w: tensor<8x64x96xbf16>, %v: tensor<8x96x64xbf16>) -> tensor<2x64xf32> {
+  %g = graph.gather %w[%n] dim = 0 : (tensor<8x64x96xbf16>, tensor<2xi64>) -> tensor<2x64x96xbf16>
+  %gw = graph.cast %g : tensor<2x64x96xbf16> -> tensor<2x64x96xf32>
+  %x1 = graph.reshape %x : tensor<2x64xf32> -> tensor<2x64x1xf32>
+  %x2 = graph.expand %x1 : tensor<2x64x1xf32> -> tensor<2x64x96xf32>
+  %p = graph.binary mul %x2, %gw : tensor<2x64x96xf32>
+  %s = graph.reduce add %p dims = [1] : tensor<2x64x96xf32> -> tensor<2x96xf32>
+  %sn = graph.cast %s : tensor<2x96xf32> -> tensor<2x96xbf16>
+  %sw = graph.cast %sn : tensor<2x96xbf16> -> tensor<2x96xf32>
+  %h = graph.gather %v[%n] dim = 0 : (tensor<8x96x64xbf16>, tensor<2xi64>) -> tensor<2x96x64xbf16>
+  %hw = graph.cast %h : tensor<2x96x64xbf16> -> tensor<2x96x64xf32>
+  %ht = graph.permute %hw order = [0, 2, 1] : tensor<2x96x64xf32> -> tensor<2x64x96xf32>
+  %s1 = graph.reshape %sw : tensor<2x96xf32> -> tensor<2x1x96xf32>
+  %s2 = graph.expand %s1 : tensor<2x1x96xf32> -> tensor<2x64x96xf32>
+  %q = graph.binary mul %s2, %ht : tensor<2x64x96xf32>
+  %t = graph.reduce add %q dims = [2] : tensor<2x64x96xf32> -> tensor<2x64xf32>
+  return %t : tensor<2x64xf32>
+}
+
 // Gates at positions are no part of the product that they are multiplied with: it would compare them for each element.
 // CHECK-LABEL: func.func @gates
 // CHECK:       graph.group

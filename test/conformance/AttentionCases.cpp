@@ -684,6 +684,10 @@ static void addGradients(std::vector<Case> &cases) {
                   "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) +
                       (mask == Mask::Causal ? ".causal" : ""),
                   size.spelling(size.queries == 200 ? DType::F16 : DType::BF16, mask));
+  // Windows hide blocks on both sides. Of more keys than queries some are seen by none.
+  for (const Size &size : {Size{{}, 330, 330, 64, 64}, Size{{2}, 300, 520, 96, 96}, Size{{}, 185, 150, 64, 64}})
+    addGradient(cases, "cores" + toString(Shape{size.queries, size.keys, size.features, size.values}) + ".window",
+                size.spelling(size.features == 96 ? DType::F16 : DType::BF16, Mask::Window));
   // Workgroups share the tiles of few queries, or of few keys.
   for (const Mask mask : {Mask::None, Mask::Causal})
     for (const Size &size : {Size{{}, 20, 2600, 64, 64}, Size{{2}, 2050, 70, 80, 64}})

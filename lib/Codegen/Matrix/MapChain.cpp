@@ -111,12 +111,15 @@ private:
   Value emitExp(Value of, BlockState &block);
   void readColumns(Value of, BlockState &block);
   /// Whether a block that all rows see whole may hold it for true.
-  bool isDiagonal(Value condition);
+  bool holdsInside(Value condition);
 
   /// Whether the last block has places that do not exist.
   bool hasEdge() { return streamed % step.getColumns() != 0; }
   /// Conditions of which blocks that are seen whole know nothing.
-  bool masksAll() { return chain.bounds.size() > (chain.diagonal ? 1u : 0u); }
+  bool masksAll() { return chain.bounds.size() > (chain.begin ? 1u : 0u) + (chain.end ? 1u : 0u); }
+  TileCoordinates placeIn(Value round) {
+    return chain.end ? coordinatesOf(round, chain.end, chain.begin) : coordinatesOf(round, chain.begin);
+  }
 
   TensorChain chain;
   Type element;
@@ -194,7 +197,7 @@ ChainMapper::PipelineState ChainMapper::fetch(PipelineState pipe, const TileCoor
 
 void ChainMapper::emitProducer() {
   loop(index(0), rounds(), index(1), {index(0), bit(true), bit(true)}, [&](Value round, ValueRange carried) -> Carried {
-    TileCoordinates place = coordinatesOf(round, chain.diagonal);
+    TileCoordinates place = placeIn(round);
     // The first block comes while results of the tile before leave.
     PipelineState pipe = fetch({carried[0], carried[1]}, place, place.first);
     WaitOp::create(b, loc, ownEmpty, index(0), carried[2]);
@@ -268,7 +271,7 @@ void ChainMapper::emitConsumer(Value instance) {
     zeros.push_back(number(tile(llvm::alignTo(outer.width, panelColumns)), 0));
   loop(index(0), rounds(), index(1), {index(0), bit(false), bit(false)},
        [&](Value round, ValueRange carried) -> Carried {
-         TileCoordinates place = coordinatesOf(round, chain.diagonal);
+         TileCoordinates place = placeIn(round);
          place.row = add(place.row, myRow);
          WaitOp::create(b, loc, ownFull, index(0), carried[2]);
          BlockState ofTile({{rowAxis, streamedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
@@ -284,9 +287,8 @@ void ChainMapper::emitConsumer(Value instance) {
          if (masksAll()) {
            stream(place.first, place.end, /*masked=*/true);
          } else {
-           // Where the diagonal crosses the first blocks, it does not cross the last one, whose places may all exist.
-           const bool begins = chain.diagonal && chain.diagonal->factor > 0,
-                      ends = hasEdge() || (chain.diagonal && !begins);
+           // A bound that crosses the first blocks need not cross the last one, whose places may all exist.
+           const bool begins = chain.begin.has_value(), ends = hasEdge() || chain.end;
            Value from = place.first, to = place.end;
            if (begins) {
              Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
@@ -430,10 +432,10 @@ void ChainMapper::readColumns(Value of, BlockState &block) {
   }
 }
 
-bool ChainMapper::isDiagonal(Value condition) {
-  auto bound = matchBound(condition, rowAxis, streamedAxis, axes);
-  return bound && chain.diagonal && bound->factor == chain.diagonal->factor &&
-         bound->ofQuery == chain.diagonal->ofQuery && bound->offset == chain.diagonal->offset;
+bool ChainMapper::holdsInside(Value condition) {
+  auto bounds = matchBounds(condition, rowAxis, streamedAxis, axes);
+  return bounds &&
+         llvm::all_of(*bounds, [&](const TensorBound &bound) { return bound == chain.begin || bound == chain.end; });
 }
 
 Value ChainMapper::evaluate(Value of, BlockState &block) {
@@ -457,7 +459,7 @@ std::optional<ChainMapper::Start> ChainMapper::startOf(DotOp dot, bool masked) {
       continue;
     }
     auto select = dyn_cast<arith::SelectOp>(user);
-    if (select && !masked && select.getTrueValue() == value && isDiagonal(select.getCondition())) {
+    if (select && !masked && select.getTrueValue() == value && holdsInside(select.getCondition())) {
       value = select;
       continue;
     }
@@ -511,9 +513,9 @@ Value ChainMapper::emitExp(Value of, BlockState &block) {
   Value scores = difference.getLhs(), condition;
   if (auto select = scores.getDefiningOp<arith::SelectOp>();
       select && isMinusInfinity(select.getFalseValue()) &&
-      matchBound(select.getCondition(), rowAxis, streamedAxis, axes)) {
+      matchBounds(select.getCondition(), rowAxis, streamedAxis, axes)) {
     scores = select.getTrueValue();
-    if (block.masked || !isDiagonal(select.getCondition()))
+    if (block.masked || !holdsInside(select.getCondition()))
       condition = evaluate(select.getCondition(), block);
   }
   double scale = 1;
@@ -560,8 +562,13 @@ Value ChainMapper::compute(Value of, BlockState &block) {
                  : arith::MulFOp::create(b, loc, product, number(product.getType(), start->factor)).getResult();
     }
   if (auto select = of.getDefiningOp<arith::SelectOp>();
-      select && (chain.idle.contains(of) || (!block.masked && isDiagonal(select.getCondition()))))
+      select && (chain.idle.contains(of) || (!block.masked && holdsInside(select.getCondition()))))
     return inner(select.getTrueValue());
+  if (auto both = of.getDefiningOp<arith::AndIOp>();
+      both && !block.masked && getElementTypeOrSelf(of.getType()).isInteger(1))
+    for (auto [condition, other] : {std::pair(both.getLhs(), both.getRhs()), std::pair(both.getRhs(), both.getLhs())})
+      if (holdsInside(condition))
+        return inner(other);
   if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, streamedAxis))
     return emitExp(of, block);
   if (Value quotient = divideByVector(of, site.fragment, inner))

@@ -52,14 +52,18 @@ public:
       : chain(chain), bound(bound), axes(axes) {}
 
   bool isZero(Value tile) { return kindOf(tile) == Kind::Zero; }
-  /// Whether a condition is the bound.
-  bool isBound(Value condition) {
-    auto found = matchBound(condition, chain.rows, chain.streamed, axes);
-    return found && found->factor == bound.factor && found->ofQuery == bound.ofQuery && found->offset == bound.offset;
-  }
 
 private:
   enum class Kind { Unknown, Zero, MinusInfinity };
+
+  /// Whether a condition does not hold anywhere there: it is the bound, perhaps with others.
+  bool isFalse(Value condition) {
+    while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+      condition = broadcast.getInput();
+    if (auto both = condition.getDefiningOp<arith::AndIOp>())
+      return isFalse(both.getLhs()) || isFalse(both.getRhs());
+    return matchBound(condition, chain.rows, chain.streamed, axes) == bound;
+  }
 
   Kind kindOf(Value tile) {
     auto [known, isNew] = kinds.try_emplace(tile, Kind::Unknown);
@@ -78,7 +82,7 @@ private:
       return Kind::Unknown;
     if (auto select = dyn_cast<arith::SelectOp>(op)) {
       Kind otherwise = kindOf(select.getFalseValue());
-      return isBound(select.getCondition()) || kindOf(select.getTrueValue()) == otherwise ? otherwise : Kind::Unknown;
+      return isFalse(select.getCondition()) || kindOf(select.getTrueValue()) == otherwise ? otherwise : Kind::Unknown;
     }
     if (isa<BroadcastOp, TransposeOp, ReshapeOp, arith::ExtFOp, arith::TruncFOp>(op))
       return kindOf(op->getOperand(0));
@@ -356,20 +360,23 @@ const char *ChainMatcher::matchBetween() {
   found.ofRows = ofRows.takeVector();
   for (Value condition : conditions) {
     TensorBound bound = *matchBound(condition, found.rows, found.streamed, axes);
-    auto isSame = [&](const TensorBound &other) {
-      return other.factor == bound.factor && other.ofQuery == bound.ofQuery && other.offset == bound.offset;
-    };
-    if (llvm::any_of(found.bounds, isSame))
+    if (llvm::is_contained(found.bounds, bound))
       continue;
     found.bounds.push_back(bound);
+    std::optional<TensorBound> &limit = bound.factor < 0 ? found.end : found.begin;
     Outside outside(found, bound, axes);
-    for (auto select : func.getBody().front().getOps<arith::SelectOp>())
-      if (outside.isBound(select.getCondition()) && isZero(select.getFalseValue()) &&
-          outside.isZero(select.getTrueValue()))
-        found.idle.insert(select.getResult());
-    if (!found.diagonal && bound.ofQuery != 0 &&
+    if (!limit && bound.ofQuery != 0 &&
         llvm::all_of(found.outer, [&](TensorChain::Outer &outer) { return outside.isZero(outer.factor); }))
-      found.diagonal = bound;
+      limit = bound;
+  }
+  for (auto select : func.getBody().front().getOps<arith::SelectOp>()) {
+    std::optional<SmallVector<TensorBound>> bounds =
+        isZero(select.getFalseValue()) ? matchBounds(select.getCondition(), found.rows, found.streamed, axes)
+                                       : std::nullopt;
+    if (bounds && llvm::all_of(*bounds, [&](const TensorBound &bound) {
+          return Outside(found, bound, axes).isZero(select.getTrueValue());
+        }))
+      found.idle.insert(select.getResult());
   }
   return nullptr;
 }

@@ -248,6 +248,23 @@ std::optional<TensorBound> zyx::kernel::matchBound(Value condition, Axis queries
   return isSmall && isOneOfEach ? std::optional(bound) : std::nullopt;
 }
 
+std::optional<SmallVector<TensorBound>> zyx::kernel::matchBounds(Value condition, Axis queries, Axis keys,
+                                                                 const Axes &axes) {
+  while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
+    condition = broadcast.getInput();
+  auto both = condition.getDefiningOp<arith::AndIOp>();
+  if (!both) {
+    auto bound = matchBound(condition, queries, keys, axes);
+    return bound ? std::optional(SmallVector<TensorBound>{*bound}) : std::nullopt;
+  }
+  auto bounds = matchBounds(both.getLhs(), queries, keys, axes);
+  auto others = bounds ? matchBounds(both.getRhs(), queries, keys, axes) : std::nullopt;
+  if (!others)
+    return std::nullopt;
+  bounds->append(*others);
+  return bounds;
+}
+
 //===----------------------------------------------------------------------===//
 // What is elementwise
 //===----------------------------------------------------------------------===//

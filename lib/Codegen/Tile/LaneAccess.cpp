@@ -168,7 +168,7 @@ void LaneLoader::require(LaneMask &mask, const LaneIndex &lane, int64_t low, int
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, limit);
   };
   // Of vectors that begin at multiples of their length, bounds that are such multiples, too, cut none.
-  const bool isWhole = branches && !lane.lanes && lane.step == 1 && low % numLanes == 0 && high % numLanes == 0 &&
+  const bool isWhole = !lane.lanes && lane.step == 1 && low % numLanes == 0 && high % numLanes == 0 &&
                        knownDivisor(lane.first) % numLanes == 0;
   if (!lane.lanes && (lane.step == 0 || isWhole))
     mask.all = both(mask.all, isBelow(distance.first, index(length)));
@@ -279,6 +279,15 @@ Value LaneLoader::emit(ViewOp view, const LaneAddress &place, Value other) {
     Value fill = other ? other : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)).getResult();
     return readBehindBranch(builder, place.mask.all, vector::BroadcastOp::create(builder, loc, result, fill),
                             [&] { return read(result, at.first, Value()); });
+  }
+  // Threads read one that exists, and take no branch: the loads of several are on their way together.
+  if (!branches && !at.lanes && at.step == 1 && place.mask.all && !place.mask.each &&
+      rowType.getDimSize(0) >= numLanes) {
+    Value fill = other ? other : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)).getResult();
+    Value first = arith::SelectOp::create(builder, loc, place.mask.all, at.first, index(0));
+    Value whole = read(result, first, Value());
+    return arith::SelectOp::create(builder, loc, place.mask.all, whole,
+                                   vector::BroadcastOp::create(builder, loc, result, fill));
   }
   if (!at.lanes && at.step == 1) {
     Value mask = combined(place.mask), first = at.first;

@@ -119,6 +119,91 @@ kernel.func @dkdv_causal(%q: !b, %k: !b, %l: !f, %g: !b, %v: !b, %delta: !f, %gv
   kernel.return
 }
 
+// Of a window queries before a key and queries far behind it are left out: there are two conditions, of which one crosses
+// the first blocks and the other one the last blocks.
+
+// CHECK-LABEL: kernel.func @dkdv_window
+// CHECK: kernel.role "producer" count 1 threads 128 registers 24 single
+// CHECK: [[END:%.*]] = arith.minui
+// CHECK: [[LAST:%.*]] = arith.subi [[END]]
+// CHECK: [[FIRST:%.*]] = arith.minui {{.*}}, [[LAST]]
+// CHECK: scf.for {{.*}} to [[END]]
+// CHECK: kernel.role "consumer"
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: arith.cmpi sge
+// CHECK: arith.cmpi sle
+// CHECK: math.exp2
+// CHECK-COUNT-1: arith.select
+// CHECK: kernel.mma_wait pending 0
+// CHECK: scf.for
+// CHECK-NOT: arith.cmpi {{sge|sle}}
+// CHECK-NOT: arith.select
+// CHECK: kernel.mma_wait pending 0
+// CHECK: scf.for
+// CHECK: arith.cmpi sge
+// CHECK: arith.cmpi sle
+kernel.func @dkdv_window(%q: !b, %k: !b, %l: !f, %g: !b, %v: !b, %delta: !f, %gv: !b, %gk: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 96, 64, stages 4, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %ktv = kernel.view %k map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %kt = kernel.load %ktv[%c0, %c0, %c0] axes ["b0", "m", "k"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %qtv = kernel.view %q map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %qt = kernel.load %qtv[%c0, %c0, %c0] axes ["b0", "k", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %stz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %st = kernel.dot %kt, %qt, %stz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %s = arith.constant dense<0.125> : tensor<4x256x256xf32>
+  %5 = arith.mulf %st, %s : tensor<4x256x256xf32>
+  %6 = kernel.iota dim 0 axes ["m"] : tensor<256xi32>
+  %7 = kernel.iota dim 0 axes ["n"] : tensor<256xi32>
+  %8 = kernel.broadcast %6 dims [0] : tensor<256xi32> -> tensor<256x256xi32>
+  %9 = kernel.broadcast %7 dims [1] : tensor<256xi32> -> tensor<256x256xi32>
+  %w0 = arith.cmpi sle, %8, %9 : tensor<256x256xi32>
+  %w1 = arith.constant dense<70> : tensor<256xi32>
+  %w2 = arith.subi %7, %w1 : tensor<256xi32>
+  %w3 = kernel.broadcast %w2 dims [1] : tensor<256xi32> -> tensor<256x256xi32>
+  %w4 = arith.cmpi sgt, %8, %w3 : tensor<256x256xi32>
+  %10 = arith.andi %w0, %w4 : tensor<256x256xi1>
+  %11 = kernel.broadcast %10 dims [1, 2] : tensor<256x256xi1> -> tensor<4x256x256xi1>
+  %i = arith.constant dense<0xFF800000> : tensor<4x256x256xf32>
+  %12 = arith.select %11, %5, %i : tensor<4x256x256xi1>, tensor<4x256x256xf32>
+  %lsev = kernel.view %l map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %lser = kernel.load %lsev[%c0, %c0] axes ["b0", "n"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %lse = kernel.broadcast %lser dims [0, 2] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %15 = arith.subf %12, %lse : tensor<4x256x256xf32>
+  %p = math.exp %15 : tensor<4x256x256xf32>
+  %vtv = kernel.view %v map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %vt = kernel.load %vtv[%c0, %c0, %c0] axes ["b0", "m", "k0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %gtv = kernel.view %g map <[<[4, 64, 256] strides [16384, 1, 64]>]> : !b -> !kernel.view<4x64x256xbf16, global>
+  %gt = kernel.load %gtv[%c0, %c0, %c0] axes ["b0", "k0", "n"] : !kernel.view<4x64x256xbf16, global> -> tensor<4x64x256xbf16>
+  %dpz = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %dp = kernel.dot %vt, %gt, %dpz : tensor<4x256x64xbf16>, tensor<4x64x256xbf16> -> tensor<4x256x256xf32>
+  %dlv = kernel.view %delta map <[<[4, 256] strides [256, 1]>]> : !f -> !kernel.view<4x256xf32, global>
+  %dlr = kernel.load %dlv[%c0, %c0] axes ["b0", "n"] : !kernel.view<4x256xf32, global> -> tensor<4x256xf32>
+  %dl = kernel.broadcast %dlr dims [0, 2] : tensor<4x256xf32> -> tensor<4x256x256xf32>
+  %20 = arith.subf %dp, %dl : tensor<4x256x256xf32>
+  %ds0 = arith.mulf %p, %20 : tensor<4x256x256xf32>
+  %zero = arith.constant dense<0.0> : tensor<4x256x256xf32>
+  %ds = arith.select %11, %ds0, %zero : tensor<4x256x256xi1>, tensor<4x256x256xf32>
+  %g2v = kernel.view %g map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %g2 = kernel.load %g2v[%c0, %c0, %c0] axes ["b0", "n", "n0"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %dvz = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %dv = kernel.dot %p, %g2, %dvz : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %q2v = kernel.view %q map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  %q2 = kernel.load %q2v[%c0, %c0, %c0] axes ["b0", "n", "n1"] : !kernel.view<4x256x64xbf16, global> -> tensor<4x256x64xbf16>
+  %dkz = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %dk = kernel.dot %ds, %q2, %dkz : tensor<4x256x256xf32>, tensor<4x256x64xbf16> -> tensor<4x256x64xf32>
+  %dvt = arith.truncf %dv : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %dvw = kernel.view %gv map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %dvt, %dvw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  %dkc = arith.constant dense<0.125> : tensor<4x256x64xf32>
+  %dkm = arith.mulf %dk, %dkc : tensor<4x256x64xf32>
+  %dkt = arith.truncf %dkm : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %dkw = kernel.view %gk map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %dkt, %dkw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  kernel.return
+}
+
 // With respect to queries: what rows have is read once for a tile, before it walks the keys.
 
 // CHECK-LABEL: kernel.func @dq

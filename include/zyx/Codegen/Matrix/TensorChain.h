@@ -41,9 +41,10 @@ struct TensorChain {
   llvm::SmallVector<Inner> inner;
   /// Those that need fewer inner products first.
   llvm::SmallVector<Outer> outer;
-  /// Conditions on places; outside of `diagonal` all left factors of outer products are zero.
+  /// Conditions on places; outside of `begin`, whose factor is 1, and of `end`, whose factor is -1, all left factors of
+  /// outer products are zero.
   llvm::SmallVector<TensorBound> bounds;
-  std::optional<TensorBound> diagonal;
+  std::optional<TensorBound> begin, end;
   /// Selects of zero outside of a bound, of what is zero there anyway.
   llvm::DenseSet<mlir::Value> idle;
   /// What every element has of all left factors, but for the inner products: tiles without the streamed axis, which

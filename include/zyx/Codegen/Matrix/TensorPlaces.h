@@ -54,6 +54,10 @@ bool isPlainLoad(mlir::Value tile);
 /// The bound that a condition on the places of a query and a key says, if it is one.
 std::optional<TensorBound> matchBound(mlir::Value condition, Axis queries, Axis keys, const Axes &axes);
 
+/// The bounds of which a condition says that all hold, if it says no more.
+std::optional<llvm::SmallVector<TensorBound>> matchBounds(mlir::Value condition, Axis queries, Axis keys,
+                                                          const Axes &axes);
+
 /// The other factor of a product with a number, and that.
 std::optional<std::pair<mlir::Value, double>> scaledBy(mlir::arith::MulFOp product);
 bool isMinusInfinity(mlir::Value tile);
