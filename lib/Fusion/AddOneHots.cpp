@@ -23,6 +23,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::findOwnDims;
 using zyx::fusion::isExactCast;
 using zyx::fusion::look;
 using zyx::fusion::matchOneHot;
@@ -49,7 +50,8 @@ bool isFaster(int64_t updates, int64_t rows, Type type, const TargetInfo &machin
              fits::moreKernels * static_cast<double>(costs.launchCycles);
 }
 
-/// A sum of products of [updates..., rows, columns...], of which one factor says for each update its row.
+/// A sum of products of which one factor says for each update its row. Both factors may have a batch, whose rows are
+/// apart, or the updates are the same for all of it.
 class OneHotSum {
 public:
   OneHotSum(ReduceOp sum, const TargetInfo &machine) : sum(sum), builder(sum), loc(sum.getLoc()), machine(machine) {}
@@ -57,102 +59,142 @@ public:
   void run() {
     auto product = sum.getX().getDefiningOp<BinaryOp>();
     if (sum.getKind() != ReduceKind::Add || !typeOf(sum.getResult()).getElementType().isF32() || !product ||
-        product.getKind() != BinaryKind::Mul)
+        product.getKind() != BinaryKind::Mul || typeOf(product).getNumElements() == 0)
       return;
-    ArrayRef<int64_t> shape = typeOf(product).getShape();
-    numSummed = static_cast<int64_t>(sum.getDims().size());
-    for (auto [dim, of] : llvm::enumerate(sum.getDims()))
-      if (of != static_cast<int64_t>(dim))
-        return;
-    // The rows are the first dimension that stays.
-    if (numSummed == static_cast<int64_t>(shape.size()))
-      return;
-    for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
-      const std::optional<Shown> compared = look(one, [](CastOp) { return true; });
-      const std::optional<Shown> indices = compared ? matchOneHot(*compared, numSummed) : std::nullopt,
-                                 updates = look(other, isExactCast);
-      if (indices && updates && fits(*indices, *updates, shape) &&
-          isFaster(typeOf(updates->value).getNumElements(), shape[numSummed], typeOf(updates->value).getElementType(),
-                   machine))
-        return replace(*indices, *updates);
+    shape.assign(typeOf(product).getShape().begin(), typeOf(product).getShape().end());
+    for (int64_t dim = 0, rank = static_cast<int64_t>(shape.size()); dim < rank; ++dim) {
+      along = dim;
+      if (isSummed(along) || shape[along] == 1)
+        continue;
+      for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
+        const std::optional<Shown> compared = look(one, [](CastOp) { return true; });
+        const std::optional<Shown> indices = compared ? matchOneHot(*compared, along) : std::nullopt,
+                                   updates = look(other, isExactCast);
+        if (indices && updates && fits(*indices, *updates))
+          return replace(*indices, *updates);
+      }
     }
   }
 
 private:
-  /// Indices have the summed dimensions and updates these and the columns, each in their order; other dimensions are 1.
-  bool fits(const Shown &indices, const Shown &updates, ArrayRef<int64_t> shape) const {
-    SmallVector<int64_t> ofIndices, ofUpdates;
+  bool isSummed(int64_t dim) { return llvm::is_contained(sum.getDims(), dim); }
+  /// Indices have the summed dimensions, and those of a batch; updates have the summed dimensions and the columns.
+  bool fits(const Shown &indices, const Shown &updates) {
+    // Narrower numbers may not count all rows.
+    const std::optional<SmallVector<int64_t>> ofIndices = findOwnDims(indices), ofUpdates = findOwnDims(updates);
+    if (typeOf(indices.value).getElementTypeBitWidth() < 32 || !ofIndices || !ofUpdates || updates.dims[along])
+      return false;
+    int64_t count = 1, columns = 1, batch = 1;
     for (auto [d, extent] : llvm::enumerate(shape)) {
       const auto dim = static_cast<int64_t>(d);
-      const bool isSummed = dim<numSummed, isColumn = dim> numSummed;
-      if (extent != 1 &&
-          (indices.dims[d].has_value() != isSummed || updates.dims[d].has_value() != (isSummed || isColumn)))
+      if (extent == 1 || dim == along)
+        continue;
+      const bool isIndexed = indices.dims[dim].has_value(), isUpdated = updates.dims[dim].has_value();
+      if (isSummed(dim) ? !isIndexed || !isUpdated : !isIndexed && !isUpdated)
         return false;
-      if (extent != 1 && isSummed)
-        ofIndices.push_back(*indices.dims[d]);
-      if (extent != 1 && (isSummed || isColumn))
-        ofUpdates.push_back(*updates.dims[d]);
+      (isIndexed ? count : columns) *= extent;
+      if (isIndexed && !isSummed(dim))
+        batch *= extent;
     }
-    auto areAll = [](ArrayRef<int64_t> dims, Value of) {
-      int64_t elements = 1;
-      for (int64_t dim : dims)
-        elements *= typeOf(of).getDimSize(dim);
-      return llvm::is_sorted(dims) && elements == typeOf(of).getNumElements();
-    };
-    // Narrower numbers may not count all rows.
-    return typeOf(indices.value).getElementTypeBitWidth() >= 32 && areAll(ofIndices, indices.value) &&
-           areAll(ofUpdates, updates.value) && typeOf(updates.value).getNumElements() != 0;
+    return batch * shape[along] <= std::numeric_limits<int32_t>::max() &&
+           isFaster(count * columns, shape[along], typeOf(updates.value).getElementType(), machine);
   }
 
   Value splat(RankedTensorType type, int64_t number) {
     return zyx::fusion::makeIntegerSplat(builder, loc, type, number);
   }
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
-  Value spread(Value value, ArrayRef<int64_t> units, ArrayRef<int64_t> shape) {
-    value = ReshapeOp::create(builder, loc, typeOf(value).clone(units), value);
-    return ExpandOp::create(builder, loc, typeOf(value).clone(shape), value);
+  SmallVector<int64_t> extentsOf(ArrayRef<int64_t> dims) const {
+    return llvm::map_to_vector(dims, [&](int64_t dim) { return shape[dim]; });
+  }
+  Value reshape(Value value, ArrayRef<int64_t> to) { return zyx::fusion::reshapeTo(builder, loc, value, to); }
+  Value spread(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> all) {
+    return zyx::fusion::spreadDims(builder, loc, value, own, all, shape);
   }
 
   /// Zero times what is not finite is NaN: a row has that where an update of another one is not finite. The least and
   /// the last row of such updates of each column say whether there is one.
-  Value findLost(Value indices, Value updates, int64_t rows, int64_t count, int64_t columns) {
-    const int64_t all[] = {count, columns}, results[] = {rows, columns};
+  Value findLost(Value row, ArrayRef<int64_t> ofRow, Value updates, ArrayRef<int64_t> ofUpdates,
+                 ArrayRef<int64_t> results) {
     auto number = builder.getI32Type();
-    auto flags = RankedTensorType::get(all, number), of = RankedTensorType::get(results, number);
-    RankedTensorType given = typeOf(indices);
-    Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, indices, splat(given, 0)),
-                            binary(BinaryKind::Lt, indices, splat(given, rows)));
-    Value row = CastOp::create(builder, loc, given.clone(number), indices);
-    row = SelectOp::create(builder, loc, isInside, row, splat(given.clone(number), -1));
-    row = spread(row, {count, 1}, all);
+    SmallVector<int64_t> all(ofRow), kept, summed;
+    for (int64_t dim : ofUpdates)
+      if (!llvm::is_contained(all, dim))
+        all.push_back(dim);
+    for (auto [i, dim] : llvm::enumerate(all))
+      if (isSummed(dim))
+        summed.push_back(static_cast<int64_t>(i));
+      else
+        kept.push_back(dim);
+    const auto flags = RankedTensorType::get(extentsOf(all), number);
     Value isLost = binary(BinaryKind::Ne, binary(BinaryKind::Sub, updates, updates),
                           zyx::fusion::makeSplat(builder, loc, typeOf(updates), 0));
+    isLost = spread(isLost, ofUpdates, all);
+    row = spread(row, ofRow, all);
     auto bound = [&](ReduceKind kind, int64_t none) {
       Value chosen = SelectOp::create(builder, loc, isLost, row, splat(flags, none));
-      Value found = ReduceOp::create(builder, loc, kind, chosen, ArrayRef<int64_t>{0});
-      return spread(found, {1, columns}, results);
+      Value found =
+          ReduceOp::create(builder, loc, RankedTensorType::get(extentsOf(kept), number), kind, chosen, summed);
+      return spread(found, kept, results);
     };
-    Value own = IotaOp::create(builder, loc, of, 0);
+    const auto place = static_cast<int64_t>(llvm::find(results, along) - results.begin());
+    Value own = IotaOp::create(builder, loc, RankedTensorType::get(extentsOf(results), number), place);
     return binary(BinaryKind::Or,
                   binary(BinaryKind::Lt, bound(ReduceKind::Min, std::numeric_limits<int32_t>::max()), own),
                   binary(BinaryKind::Gt, bound(ReduceKind::Max, std::numeric_limits<int32_t>::min()), own));
   }
 
-  void replace(const Shown &indices, const Shown &updates) {
+  void replace(const Shown &indices, const Shown &shownUpdates) {
     RankedTensorType type = typeOf(sum.getResult());
-    const int64_t rows = typeOf(sum.getX()).getDimSize(numSummed), count = typeOf(indices.value).getNumElements();
-    const int64_t columns = typeOf(updates.value).getNumElements() / count;
-    Value at = ReshapeOp::create(builder, loc, typeOf(indices.value).clone(ArrayRef<int64_t>{count}), indices.value);
-    Value given = ReshapeOp::create(builder, loc, typeOf(updates.value).clone({count, columns}), updates.value);
-    auto results = type.clone(ArrayRef<int64_t>{rows, columns});
-    Value lost = zyx::fusion::makeSplat(builder, loc, results, std::numeric_limits<double>::quiet_NaN());
-    Value zeros = zyx::fusion::makeSplat(builder, loc, results, 0);
-    Value isLost = findLost(at, given, rows, count, columns), wide = given;
+    const SmallVector<int64_t> ofIndices = *findOwnDims(indices), ofUpdates = *findOwnDims(shownUpdates);
+    SmallVector<int64_t> batch, columns, all(ofIndices);
+    for (int64_t dim : ofIndices)
+      if (!isSummed(dim))
+        batch.push_back(dim);
+    for (int64_t dim : ofUpdates)
+      if (!llvm::is_contained(ofIndices, dim))
+        columns.push_back(dim);
+    llvm::append_range(all, columns);
+    const int64_t rows = shape[along], count = ShapedType::getNumElements(extentsOf(ofIndices)),
+                  numColumns = ShapedType::getNumElements(extentsOf(columns)),
+                  numRows = rows * ShapedType::getNumElements(extentsOf(batch));
+
+    // Rows are numbers of 32 bits, and -1 where they lie outside.
+    auto number = builder.getI32Type();
+    Value at = reshape(indices.value, extentsOf(ofIndices)), given = reshape(shownUpdates.value, extentsOf(ofUpdates));
+    RankedTensorType own = typeOf(at);
+    Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, at, splat(own, 0)),
+                            binary(BinaryKind::Lt, at, splat(own, rows)));
+    auto narrow = RankedTensorType::get(extentsOf(ofIndices), number);
+    Value row = typeOf(at) == narrow ? at : CastOp::create(builder, loc, narrow, at).getResult();
+    row = SelectOp::create(builder, loc, isInside, row, splat(narrow, -1));
+    if (!batch.empty()) {
+      Value apart = at = row;
+      int64_t stride = rows;
+      for (int64_t dim : llvm::reverse(batch)) {
+        Value place = IotaOp::create(builder, loc, narrow, llvm::find(ofIndices, dim) - ofIndices.begin());
+        apart = binary(BinaryKind::Add, apart, binary(BinaryKind::Mul, place, splat(narrow, stride)));
+        stride *= shape[dim];
+      }
+      at = SelectOp::create(builder, loc, isInside, apart, row);
+    }
+
+    SmallVector<int64_t> results(batch);
+    results.push_back(along);
+    llvm::append_range(results, columns);
+    SmallVector<int64_t> kept(results);
+    llvm::sort(kept);
+    Value isLost = findLost(row, ofIndices, given, ofUpdates, results), wide = given;
     if (!typeOf(given).getElementType().isF32())
       wide = CastOp::create(builder, loc, typeOf(given).clone(builder.getF32Type()), given);
-    Value added = ScatterOp::create(builder, loc, results, ScatterKind::Add, zeros, at, wide, 0);
-    Value result = SelectOp::create(builder, loc, isLost, lost, added);
-    sum.replaceAllUsesWith(ReshapeOp::create(builder, loc, type, result).getResult());
+    wide = reshape(spread(wide, ofUpdates, all), {count, numColumns});
+    auto flat = type.clone(ArrayRef<int64_t>{numRows, numColumns});
+    Value added = ScatterOp::create(builder, loc, flat, ScatterKind::Add, zyx::fusion::makeSplat(builder, loc, flat, 0),
+                                    reshape(at, {count}), wide, 0);
+    auto made = type.clone(extentsOf(results));
+    Value lost = zyx::fusion::makeSplat(builder, loc, made, std::numeric_limits<double>::quiet_NaN());
+    Value result = SelectOp::create(builder, loc, isLost, lost, reshape(added, extentsOf(results)));
+    sum.replaceAllUsesWith(reshape(spread(result, results, kept), type.getShape()));
     sum.erase();
   }
 
@@ -160,7 +202,8 @@ private:
   OpBuilder builder;
   Location loc;
   const TargetInfo &machine;
-  int64_t numSummed = 0;
+  SmallVector<int64_t> shape;
+  int64_t along = 0;
 };
 
 } // namespace

@@ -24,6 +24,7 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::findOwnDims;
 using zyx::fusion::isExactCast;
 using zyx::fusion::look;
 using zyx::fusion::matchOneHot;
@@ -34,129 +35,228 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+/// A value that is one-hot along a dimension, and what each of its elements is multiplied with, if anything.
+struct Hot {
+  Shown indices;
+  std::optional<Shown> scale;
+};
+
 class OneHotProduct {
 public:
   OneHotProduct(ReduceOp sum, bool isCard) : sum(sum), builder(sum), loc(sum.getLoc()), isCard(isCard) {}
 
   void run() {
     auto product = sum.getX().getDefiningOp<BinaryOp>();
-    if (sum.getKind() != ReduceKind::Add || sum.getDims().size() != 1 || !product ||
-        product.getKind() != BinaryKind::Mul)
+    if (sum.getKind() != ReduceKind::Add || !product || product.getKind() != BinaryKind::Mul ||
+        typeOf(product).getNumElements() == 0)
       return;
-    along = sum.getDims().front();
+    shape.assign(typeOf(product).getShape().begin(), typeOf(product).getShape().end());
     constexpr int64_t fewestPlaces = 4;
-    if (typeOf(product).getDimSize(along) < fewestPlaces || typeOf(product).getNumElements() == 0)
-      return;
-    for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
-      // Zero and one are numbers of each type.
-      const std::optional<Shown> compared = look(one, [](CastOp) { return true; });
-      const std::optional<Shown> indices = compared ? matchOneHot(*compared, along) : std::nullopt,
-                                 table = look(other, isExactCast);
-      if (indices && table && fits(*indices, *table, typeOf(product).getShape()))
-        return replace(*indices, *table);
-    }
+    for (int64_t dim : sum.getDims())
+      for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
+        along = dim;
+        if (shape[along] < fewestPlaces)
+          continue;
+        const std::optional<Hot> hot = matchHot(one);
+        const std::optional<Shown> table = hot ? look(other, isExactCast) : std::nullopt;
+        if (table && fits(hot->indices, *table))
+          return replace(*hot, *table);
+      }
   }
 
 private:
-  /// Each dimension of the product is one of the indices or of the table, or is 1, and each has its own in their order.
-  bool fits(const Shown &indices, const Shown &table, ArrayRef<int64_t> shape) const {
-    auto areAll = [&](const Shown &shown) {
-      int64_t next = 0;
-      for (std::optional<int64_t> dim : shown.dims) {
-        if (!dim)
-          continue;
-        while (next < *dim && typeOf(shown.value).getDimSize(next) == 1)
-          ++next;
-        if (*dim != next++)
-          return false;
+  /// Zero and one are numbers of each type, and so is their product with another one.
+  std::optional<Hot> matchHot(Value value) const {
+    auto any = [](CastOp) { return true; };
+    const std::optional<Shown> compared = look(value, any);
+    if (std::optional<Shown> indices = compared ? matchOneHot(*compared, along) : std::nullopt)
+      return Hot{*indices, std::nullopt};
+    const std::optional<Shown> scaled = look(value, isExactCast);
+    auto product = scaled ? scaled->value.getDefiningOp<BinaryOp>() : BinaryOp();
+    if (!product || product.getKind() != BinaryKind::Mul || !isa<FloatType>(typeOf(product).getElementType()))
+      return std::nullopt;
+    auto through = [&](std::optional<Shown> shown) {
+      if (shown) {
+        SmallVector<std::optional<int64_t>> dims;
+        for (std::optional<int64_t> dim : scaled->dims)
+          dims.push_back(dim ? shown->dims[*dim] : std::nullopt);
+        shown->dims = dims;
       }
-      ArrayRef<int64_t> rest = typeOf(shown.value).getShape().drop_front(next);
-      return llvm::all_of(rest, [](int64_t extent) { return extent == 1; });
+      return shown;
     };
-    if (!areAll(indices) || !areAll(table) || !table.dims[along])
+    for (auto [one, other] : {std::pair(product.getA(), product.getB()), std::pair(product.getB(), product.getA())}) {
+      const std::optional<Shown> inner = through(look(one, any)), scale = through(look(other, isExactCast));
+      std::optional<Shown> indices = inner && scale ? matchOneHot(*inner, along) : std::nullopt;
+      if (indices && !scale->dims[along] && findOwnDims(*scale))
+        return Hot{*indices, scale};
+    }
+    return std::nullopt;
+  }
+
+  /// Each dimension of the product is one of the indices or of the table, or is 1. Both have a batch, which precedes
+  /// the rows of the table. What is summed up beside these has an index of its own.
+  bool fits(const Shown &indices, const Shown &table) {
+    const std::optional<SmallVector<int64_t>> ofTable = findOwnDims(table);
+    if (!findOwnDims(indices) || !ofTable || !table.dims[along])
       return false;
-    for (auto [dim, extent] : llvm::enumerate(shape))
-      if (extent != 1 && static_cast<int64_t>(dim) != along &&
-          indices.dims[dim].has_value() == table.dims[dim].has_value())
+    for (auto [d, extent] : llvm::enumerate(shape)) {
+      const auto dim = static_cast<int64_t>(d);
+      if (extent == 1 || dim == along || indices.dims[dim])
+        continue;
+      if (!table.dims[dim] || llvm::is_contained(sum.getDims(), dim))
+        return false;
+    }
+    const auto *place = llvm::find(*ofTable, along);
+    for (int64_t batch = countBatch(indices, table); batch > 0; --batch)
+      if (place == ofTable->begin() || !indices.dims[*--place])
         return false;
     return true;
   }
+  static int64_t countBatch(const Shown &indices, const Shown &table) {
+    return static_cast<int64_t>(llvm::count_if(llvm::zip_equal(indices.dims, table.dims),
+                                               [](auto both) { return std::get<0>(both) && std::get<1>(both); }));
+  }
+
+  /// Whether what is gathered is added up, behind a product or without one.
+  bool isSummed(const Hot &hot) { return hot.scale || sum.getDims().size() > 1; }
 
   Value withoutUnits(Value value) {
-    SmallVector<int64_t> shape(
+    SmallVector<int64_t> kept(
         llvm::make_filter_range(typeOf(value).getShape(), [](int64_t extent) { return extent != 1; }));
-    return ReshapeOp::create(builder, loc, typeOf(value).clone(shape), value);
+    return zyx::fusion::reshapeTo(builder, loc, value, kept);
   }
   Value splat(RankedTensorType type, double number) { return zyx::fusion::makeSplat(builder, loc, type, number); }
-  /// One where an element is not finite, else zero.
+  Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
+  /// Where an element is not finite.
+  Value findNotFinite(Value x) { return binary(BinaryKind::Ne, binary(BinaryKind::Sub, x, x), splat(typeOf(x), 0)); }
+  /// One there, else zero.
   Value isNotFinite(Value x) {
-    Value difference = BinaryOp::create(builder, loc, BinaryKind::Sub, x, x);
-    Value differs = BinaryOp::create(builder, loc, BinaryKind::Ne, difference, splat(typeOf(x), 0));
-    return CastOp::create(builder, loc, typeOf(x).clone(builder.getF32Type()), differs);
+    return CastOp::create(builder, loc, typeOf(x).clone(builder.getF32Type()), findNotFinite(x));
+  }
+  Value spread(Value value, ArrayRef<int64_t> own, ArrayRef<int64_t> all) {
+    return zyx::fusion::spreadDims(builder, loc, value, own, all, shape);
   }
 
-  void replace(const Shown &indices, const Shown &table) {
-    Value rows = withoutUnits(table.value), chosen = withoutUnits(indices.value);
-    // Dimensions of the product, as rows and what is gathered have them.
-    SmallVector<int64_t> ofRows, ofChosen, gathered;
-    for (int64_t dim = 0, rank = table.dims.size(); dim < rank; ++dim) {
-      if (table.dims[dim])
-        ofRows.push_back(dim);
-      if (indices.dims[dim])
-        ofChosen.push_back(dim);
+  /// The number of an element of a batch, in steps of some rows.
+  Value findBatch(RankedTensorType type, ArrayRef<int64_t> ofChosen, ArrayRef<int64_t> batch, int64_t stride) {
+    auto number = [&](int64_t of) { return zyx::fusion::makeIntegerSplat(builder, loc, type, of); };
+    Value sum;
+    for (int64_t dim : llvm::reverse(batch)) {
+      Value at = IotaOp::create(builder, loc, type, llvm::find(ofChosen, dim) - ofChosen.begin());
+      Value own = stride == 1 ? at : binary(BinaryKind::Mul, at, number(stride));
+      sum = sum ? binary(BinaryKind::Add, sum, own) : own;
+      stride *= shape[dim];
     }
-    const auto place = static_cast<int64_t>(llvm::find(ofRows, along) - ofRows.begin());
-    for (int64_t dim : ofRows)
-      if (dim == along)
-        llvm::append_range(gathered, ofChosen);
-      else
-        gathered.push_back(dim);
-    SmallVector<int64_t> shape, order;
-    for (int64_t dim : gathered)
-      shape.push_back(typeOf(sum.getX()).getDimSize(dim));
-    for (int64_t i = 0, rank = gathered.size(); i < rank; ++i)
-      order.push_back(i);
-    llvm::sort(order, [&](int64_t a, int64_t b) { return gathered[a] < gathered[b]; });
+    return sum ? sum : number(0);
+  }
+  /// Rows of all tables of a batch are one dimension. An index outside of its own table stays outside.
+  Value findRows(Value chosen, ArrayRef<int64_t> ofChosen, ArrayRef<int64_t> batch) {
+    auto type = cast<RankedTensorType>(typeOf(chosen).clone(builder.getI64Type()));
+    if (typeOf(chosen) != type)
+      chosen = CastOp::create(builder, loc, type, chosen);
+    auto number = [&](int64_t of) { return zyx::fusion::makeIntegerSplat(builder, loc, type, of); };
+    Value isInside = binary(BinaryKind::And, binary(BinaryKind::Ge, chosen, number(0)),
+                            binary(BinaryKind::Lt, chosen, number(shape[along])));
+    Value row = binary(BinaryKind::Add, chosen, findBatch(type, ofChosen, batch, shape[along]));
+    return SelectOp::create(builder, loc, isInside, row, number(-1));
+  }
+  /// Counts of each column, for each element of a batch, as what is gathered has them. What follows adds up along other
+  /// dimensions: on a card a kernel of its own makes the counts, from which these are gathered as well.
+  Value gatherCounts(Value counts, int64_t first, int64_t numBatch, ArrayRef<int64_t> ofChosen, ArrayRef<int64_t> batch,
+                     ArrayRef<int64_t> extents) {
+    SmallVector<int64_t> merged(typeOf(counts).getShape()), chosen;
+    const int64_t elements = ShapedType::getNumElements(ArrayRef(merged).slice(first, numBatch));
+    merged.erase(merged.begin() + first, merged.begin() + first + numBatch);
+    merged.insert(merged.begin() + first, elements);
+    for (int64_t dim : ofChosen)
+      chosen.push_back(shape[dim]);
+    Value source = zyx::fusion::reshapeTo(builder, loc, counts, merged);
+    Value at = findBatch(RankedTensorType::get(chosen, builder.getI64Type()), ofChosen, batch, 1);
+    return GatherOp::create(builder, loc, typeOf(counts).clone(extents), source, at, first);
+  }
 
-    Value result = GatherOp::create(builder, loc, typeOf(rows).clone(shape), rows, chosen, place);
-    if (auto element = dyn_cast<FloatType>(typeOf(rows).getElementType())) {
+  void replace(const Hot &hot, const Shown &table) {
+    Value rows = withoutUnits(table.value), chosen = withoutUnits(hot.indices.value);
+    const SmallVector<int64_t> ofRows = *findOwnDims(table), ofChosen = *findOwnDims(hot.indices);
+    const auto numBatch = countBatch(hot.indices, table);
+    const auto place = static_cast<int64_t>(llvm::find(ofRows, along) - ofRows.begin()), first = place - numBatch;
+    const ArrayRef<int64_t> batch = ArrayRef(ofRows).slice(first, numBatch);
+    // Dimensions of the product, as what is gathered has them.
+    SmallVector<int64_t> gathered(ArrayRef(ofRows).take_front(first)), extents;
+    llvm::append_range(gathered, ofChosen);
+    llvm::append_range(gathered, ArrayRef(ofRows).drop_front(place + 1));
+    for (int64_t dim : gathered)
+      extents.push_back(shape[dim]);
+
+    Value source = rows, at = chosen;
+    if (numBatch != 0) {
+      SmallVector<int64_t> merged(typeOf(rows).getShape());
+      merged[first] = ShapedType::getNumElements(ArrayRef(merged).slice(first, numBatch + 1));
+      merged.erase(merged.begin() + first + 1, merged.begin() + place + 1);
+      source = ReshapeOp::create(builder, loc, typeOf(rows).clone(merged), rows);
+      at = findRows(chosen, ofChosen, batch);
+    }
+    Value result = GatherOp::create(builder, loc, typeOf(rows).clone(extents), source, at, first);
+    if (isa<FloatType>(typeOf(rows).getElementType())) {
       auto numbers = cast<RankedTensorType>(typeOf(rows).clone(builder.getF32Type()));
-      SmallVector<int64_t> columns(numbers.getShape());
+      SmallVector<int64_t> columns(numbers.getShape()), ofColumns(ofRows);
       columns.erase(columns.begin() + place);
+      ofColumns.erase(ofColumns.begin() + place);
       auto counts =
           ReduceOp::create(builder, loc, numbers.clone(columns), ReduceKind::Add, isNotFinite(rows), ArrayRef(place));
       // Sums of its parts would be added up by each of their many readers.
       if (isCard)
         counts->setAttr(zyx::fusion::partsAttrName, builder.getDenseI64ArrayAttr({}));
-      Value others = counts;
-      // Columns have the dimensions of what is gathered but for those of the indices.
-      SmallVector<int64_t> units(shape);
-      for (size_t i = 0; i < ofChosen.size(); ++i)
-        units[place + i] = 1;
-      others = ReshapeOp::create(builder, loc, numbers.clone(units), others);
-      others = ExpandOp::create(builder, loc, numbers.clone(shape), others);
-      Value isLost = BinaryOp::create(builder, loc, BinaryKind::Gt, others, isNotFinite(result));
+      Value others = isCard && isSummed(hot) ? gatherCounts(counts, first, numBatch, ofChosen, batch, extents)
+                                             : spread(counts, ofColumns, gathered);
+      Value isLost = binary(BinaryKind::Gt, others, isNotFinite(result));
       Value lost = splat(typeOf(result), std::numeric_limits<double>::quiet_NaN());
       result = SelectOp::create(builder, loc, isLost, lost, result);
     }
-    if (!llvm::is_sorted(order)) {
-      SmallVector<int64_t> permuted;
-      for (int64_t i : order)
-        permuted.push_back(shape[i]);
-      result = PermuteOp::create(builder, loc, typeOf(result).clone(permuted), result, order);
-    }
+    SmallVector<int64_t> sorted(gathered);
+    llvm::sort(sorted);
+    result = spread(result, gathered, sorted);
     auto type = typeOf(sum.getResult());
-    result = ReshapeOp::create(builder, loc, typeOf(result).clone(type.getShape()), result);
+    if (hot.scale) {
+      result = CastOp::create(builder, loc, typeOf(result).clone(type.getElementType()), result);
+      result = binary(BinaryKind::Mul, result, scaleOf(*hot.scale, sorted, type.getElementType()));
+    }
+    // What has an index for each of its elements is added up behind.
+    SmallVector<int64_t> dims;
+    for (auto [i, dim] : llvm::enumerate(sorted))
+      if (llvm::is_contained(sum.getDims(), dim))
+        dims.push_back(static_cast<int64_t>(i));
+    if (!dims.empty()) {
+      if (typeOf(result).getElementType() != type.getElementType())
+        result = CastOp::create(builder, loc, typeOf(result).clone(type.getElementType()), result);
+      SmallVector<int64_t> kept;
+      for (auto [i, extent] : llvm::enumerate(typeOf(result).getShape()))
+        if (!llvm::is_contained(dims, static_cast<int64_t>(i)))
+          kept.push_back(extent);
+      result = ReduceOp::create(builder, loc, type.clone(kept), ReduceKind::Add, result, dims);
+    }
+    result = zyx::fusion::reshapeTo(builder, loc, result, type.getShape());
     if (result.getType() != type)
       result = CastOp::create(builder, loc, type, result);
     sum.replaceAllUsesWith(result);
     sum.erase();
   }
 
+  /// Zero times a factor that is not finite is NaN, and all rows but one are multiplied by zero.
+  Value scaleOf(const Shown &scale, ArrayRef<int64_t> all, Type type) {
+    Value factor = withoutUnits(scale.value);
+    Value nan = splat(typeOf(factor), std::numeric_limits<double>::quiet_NaN());
+    factor = SelectOp::create(builder, loc, findNotFinite(factor), nan, factor);
+    if (typeOf(factor).getElementType() != type)
+      factor = CastOp::create(builder, loc, typeOf(factor).clone(type), factor);
+    return spread(factor, *findOwnDims(scale), all);
+  }
+
   ReduceOp sum;
   OpBuilder builder;
   Location loc;
   const bool isCard;
+  SmallVector<int64_t> shape;
   int64_t along = 0;
 };
 

@@ -33,13 +33,15 @@ struct Sums {
   GroupOp group;
   ReduceOp first;
   unsigned count = 0;
+  /// Whether it has results as large as what it reduces.
+  bool writes = false;
 };
 
 } // namespace
 
-/// The reductions of a group that has nothing else as results; none of one that is a contraction or walks an order.
+/// The reductions of a group; none of one that is a contraction or walks an order.
 static std::optional<Sums> findSums(GroupOp group) {
-  Sums sums{group, {}, 0};
+  Sums sums{group, {}};
   for (Operation &op : group.getBlock().without_terminator()) {
     auto reduce = dyn_cast<ReduceOp>(op);
     if (!reduce && !isElementwise(&op) && !isIndexMap(&op) && !isa<ConstantOp, PadOp>(op))
@@ -57,8 +59,7 @@ static std::optional<Sums> findSums(GroupOp group) {
     return std::nullopt;
   const int64_t most = typeOf(sums.first).getNumElements();
   for (Value result : group.getBlock().getTerminator()->getOperands())
-    if (typeOf(result).getNumElements() > most)
-      return std::nullopt;
+    sums.writes |= typeOf(result).getNumElements() > most;
   Result<IterationSpace> space = IterationSpace::compute(group);
   if (!space.isOk() || space->getContraction() || space->getAttention() || space->getChain() ||
       space->getRowAndColumnReductions())
@@ -66,12 +67,43 @@ static std::optional<Sums> findSums(GroupOp group) {
   return sums;
 }
 
-/// Whether both read one value that is as large as half of what they reduce: to read it once is worth a kernel.
+/// Whether it is worth a kernel to read once what both read: one value that is as large as half of what they reduce, or
+/// all that they read. What walks its rows to write them has its own way to do so, to which sums of what it reads
+/// anyway are added.
 static bool shareInput(Sums a, Sums b) {
   const int64_t elements = typeOf(a.first.getX()).getNumElements();
-  return llvm::any_of(a.group.getInputs(), [&](Value input) {
-    return 2 * typeOf(input).getNumElements() >= elements && llvm::is_contained(b.group.getInputs(), input);
-  });
+  auto isLarge = [&](Value input) { return 2 * typeOf(input).getNumElements() >= elements; };
+  auto areRead = [&](Sums by, Sums of, bool all) {
+    return llvm::all_of(of.group.getInputs(), [&](Value input) {
+      return (!all && !isLarge(input)) || llvm::is_contained(by.group.getInputs(), input);
+    });
+  };
+  if (a.writes || b.writes) {
+    Sums by = a.writes ? a : b, of = a.writes ? b : a;
+    return !of.writes && llvm::any_of(of.group.getInputs(), isLarge) && areRead(by, of, /*all=*/false);
+  }
+  return (areRead(a, b, /*all=*/true) && areRead(b, a, /*all=*/true)) ||
+         llvm::any_of(a.group.getInputs(),
+                      [&](Value input) { return isLarge(input) && llvm::is_contained(b.group.getInputs(), input); });
+}
+
+/// Two loads of an input may walk along it in two ways. A product with one, which is what it was, makes one value of
+/// those that are reduced as they are, and of the others.
+static bool tieInputs(Block &block) {
+  bool ties = false;
+  for (BlockArgument argument : block.getArguments()) {
+    auto type = typeOf(argument);
+    if (!isa<FloatType>(type.getElementType()) || argument.hasOneUse() ||
+        llvm::none_of(argument.getUsers(), llvm::IsaPred<ReduceOp>) ||
+        !llvm::all_of(argument.getUsers(), [](Operation *user) { return isa<ReduceOp>(user) || isElementwise(user); }))
+      continue;
+    OpBuilder builder(&block, block.begin());
+    Value one = zyx::fusion::makeSplat(builder, argument.getLoc(), type, 1);
+    Operation *same = BinaryOp::create(builder, argument.getLoc(), BinaryKind::Mul, argument, one);
+    argument.replaceAllUsesExcept(same->getResult(0), same);
+    ties = true;
+  }
+  return ties;
 }
 
 /// Leaves one of ops that are the same: what both groups computed of the same input is what makes them one iteration
@@ -126,12 +158,14 @@ static std::pair<GroupOp, SmallVector<unsigned>> makeBoth(Sums a, Sums b) {
   yield->setOperands(own.getArrayRef());
   state.addTypes(TypeRange(ValueRange(own.getArrayRef())));
   auto made = cast<GroupOp>(builder.create(state));
-  IterationSpace::Ops ops;
-  for (Operation &op : made.getBlock().without_terminator())
-    if (isElementwise(&op) || isa<ReduceOp>(op))
-      ops.insert(&op);
-  const ValueRange outputs = made.getBlock().getTerminator()->getOperands();
-  if (zyx::fusion::checkGroup(ops, outputs).isOk())
+  auto isKernel = [&] {
+    IterationSpace::Ops ops;
+    for (Operation &op : made.getBlock().without_terminator())
+      if (isElementwise(&op) || isa<ReduceOp>(op))
+        ops.insert(&op);
+    return zyx::fusion::checkGroup(ops, made.getBlock().getTerminator()->getOperands()).isOk();
+  };
+  if (isKernel() || (tieInputs(made.getBlock()) && isKernel()))
     return {made, places};
   made.erase();
   return {};
@@ -187,7 +221,7 @@ static std::optional<Sums> tryJoin(Sums a, Sums b, const zyx::target::TargetInfo
   for (auto [result, place] : llvm::zip_equal(before, places))
     result.replaceAllUsesWith(made->getResult(place));
   auto reductions = made.getBlock().getOps<ReduceOp>();
-  Sums sums{made, *reductions.begin(), static_cast<unsigned>(llvm::range_size(reductions))};
+  Sums sums{made, *reductions.begin(), static_cast<unsigned>(llvm::range_size(reductions)), a.writes || b.writes};
   remark::passed(made.getLoc(), remark::RemarkOpts::name("JoinSums").category("zyx-fusion"))
       << (std::to_string(sums.count) + " reductions that read the same are one kernel");
   a.group.erase();

@@ -89,7 +89,8 @@ static bool hasPartPerImage(ReduceOp op) {
   if (type.getNumElements() / results < images * fewestPositions)
     return false;
   int64_t copied = 0;
-  for (const FactorRead &read : findFactorReads(op)) {
+  // No product of 16 bits computes its factors: another kernel stores them, in the order of their dimensions.
+  for (const FactorRead &read : findFactorReads(op, Through::Casts)) {
     auto source = cast<RankedTensorType>(read.source.getType());
     // What is repeated along images or positions is small.
     if (llvm::count(read.roles, FactorRead::Contracted) < 2)
@@ -109,6 +110,9 @@ static bool hasPartPerImage(ReduceOp op) {
   return copied > 0 && results * sumBytes * images < copied * 2;
 }
 
+/// Results of a tile.
+constexpr int64_t tileResults = 1024;
+
 /// How many parts a contraction of windows is worth that threads multiply: a thread of a large tile multiplies each
 /// element that it reads eight times. Where such tiles of all results would leave half of the cores idle, the tiles
 /// that would not are so small that threads wait for memory rather than multiply.
@@ -126,8 +130,8 @@ static int64_t partsOfWindows(ReduceOp op, int64_t results, int64_t steps, const
 
 /// How many parts a contraction is worth: few results of a long sum are few tiles, which fill no card.
 static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
-  // A tile's results; steps that a part has at least; parts that are worth a second kernel.
-  constexpr int64_t tileResults = 1024, fewestSteps = 256, fewestParts = 8, fewestProducts = int64_t(1) << 23;
+  // Steps that a part has at least; parts that are worth a second kernel.
+  constexpr int64_t fewestSteps = 256, fewestParts = 8, fewestProducts = int64_t(1) << 23;
   const int64_t tileThreads = 4 * machine.simt.subgroupSize;
   auto type = cast<RankedTensorType>(op.getX().getType());
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
@@ -145,6 +149,23 @@ static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
   return parts < fewestParts ? partsOfWindows(op, results, steps, machine) : parts;
 }
 
+/// Whether a product of f32 without a batch, as a gradient of weights is, keeps few cores busy for longer than it takes
+/// to launch a second kernel twice. Without a batch it is no step of an attention.
+static bool isLongOfFew(ReduceOp op, const TargetInfo &machine) {
+  constexpr double launches = 2;
+  std::optional<Contraction> contraction = matchContraction(op);
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  if (!contraction || machine.costs.simtF32ProductsPerCycle == 0 ||
+      llvm::any_of(contraction->batch, [&](int64_t dim) { return type.getDimSize(dim) != 1; }) ||
+      llvm::any_of(findFactorReads(op), [](const FactorRead &read) { return read.isNarrow; }))
+    return false;
+  const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  const double busy = static_cast<double>(std::min<int64_t>(llvm::divideCeil(results, tileResults), machine.cores));
+  const double cycles =
+      static_cast<double>(type.getNumElements()) / busy / static_cast<double>(machine.costs.simtF32ProductsPerCycle);
+  return cycles > launches * static_cast<double>(machine.costs.launchCycles);
+}
+
 std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const TargetInfo &machine) {
   const int64_t most = partsOfContraction(op, machine);
   if (most == 0)
@@ -156,16 +177,21 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   const int64_t steps = cast<RankedTensorType>(op.getX().getType()).getNumElements() /
                         cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const bool follows = followsReduction(op.getX(), seen);
-  if (follows && (steps < fewestOfImages || hasSoftmaxWeights(op.getX(), seenWeights)))
+  if (follows && ((steps < fewestOfImages && !isLongOfFew(op, machine)) || hasSoftmaxWeights(op.getX(), seenWeights)))
     return std::nullopt;
   if (hasPartPerImage(op)) {
     const int64_t images = op.getDims().front();
     return LeadingPart{cast<RankedTensorType>(op.getX().getType()).getDimSize(images), {images}};
   }
   LeadingPart leading = findLeadingPart(op, most);
-  // Other readers of what is computed would have it in another shape: it would be computed and stored for each.
-  if (follows && leading.cut >= 0)
-    return std::nullopt;
+  // Other readers of what is computed would have it in another shape: it would be computed and stored for each. Each
+  // image is a part then, if that makes no more than twice as many.
+  if (follows && leading.cut >= 0) {
+    const int64_t first = op.getDims().front(), images = cast<RankedTensorType>(op.getX().getType()).getDimSize(first);
+    if (leading.cut != first || op.getDims().size() < 2 || images > 2 * most)
+      return std::nullopt;
+    leading = {images, {first}};
+  }
   if (2 * leading.parts < most && leading.parts < 16)
     return std::nullopt;
   return leading;

@@ -130,8 +130,15 @@ bool zyx::fusion::canPushReshape(ReshapeOp op) {
   return !isUnitReshape(op) && isMadeOfInputs(op, opsLeft, seen) && opsLeft != maxPushedOps;
 }
 
+/// Whether only scans, sorts and scatters read a reshape, of what is smaller than they see it: they read a stored
+/// value, and that would be stored as often as it is repeated.
+static bool isRepeatedForOrder(ReshapeOp op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) { return isOrderOp(user); }) &&
+         typeOf(getViewSource(op)).getNumElements() < typeOf(op).getNumElements();
+}
+
 static void pushReshape(ReshapeOp op) {
-  if (!zyx::fusion::canPushReshape(op))
+  if (!zyx::fusion::canPushReshape(op) || isRepeatedForOrder(op))
     return;
   OpBuilder builder(op);
   Pushed pushed;

@@ -9,6 +9,8 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
 
+#include "mlir/IR/Builders.h"
+
 using namespace mlir;
 using namespace zyx::graph::ir;
 
@@ -68,6 +70,49 @@ std::optional<Shown> zyx::fusion::matchOneHot(const Shown &compared, int64_t alo
     return result;
   }
   return std::nullopt;
+}
+
+std::optional<SmallVector<int64_t>> zyx::fusion::findOwnDims(const Shown &shown) {
+  SmallVector<int64_t> dims;
+  llvm::SmallDenseSet<int64_t> seen;
+  int64_t elements = 1;
+  for (auto [dim, own] : llvm::enumerate(shown.dims))
+    if (own) {
+      dims.push_back(static_cast<int64_t>(dim));
+      elements *= typeOf(shown.value).getDimSize(*own);
+      // A diagonal has fewer elements than dimensions.
+      if (!seen.insert(*own).second)
+        return std::nullopt;
+    }
+  if (elements != typeOf(shown.value).getNumElements())
+    return std::nullopt;
+  llvm::sort(dims, [&](int64_t a, int64_t b) { return *shown.dims[a] < *shown.dims[b]; });
+  return dims;
+}
+
+Value zyx::fusion::reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
+  if (typeOf(value).getShape() == shape)
+    return value;
+  return ReshapeOp::create(builder, loc, typeOf(value).clone(shape), value);
+}
+
+Value zyx::fusion::spreadDims(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> own,
+                              ArrayRef<int64_t> all, ArrayRef<int64_t> shape) {
+  auto extentsOf = [&](ArrayRef<int64_t> dims) {
+    return llvm::map_to_vector(dims, [&](int64_t dim) { return shape[dim]; });
+  };
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(own.size()))), units;
+  llvm::sort(order, [&](int64_t a, int64_t b) { return llvm::find(all, own[a]) < llvm::find(all, own[b]); });
+  value = reshapeTo(builder, loc, value, extentsOf(own));
+  if (!llvm::is_sorted(order)) {
+    const SmallVector<int64_t> permuted = llvm::map_to_vector(order, [&](int64_t i) { return shape[own[i]]; });
+    value = PermuteOp::create(builder, loc, typeOf(value).clone(permuted), value, order);
+  }
+  for (int64_t dim : all)
+    units.push_back(llvm::is_contained(own, dim) ? shape[dim] : 1);
+  value = reshapeTo(builder, loc, value, units);
+  const SmallVector<int64_t> extents = extentsOf(all);
+  return units == extents ? value : ExpandOp::create(builder, loc, typeOf(value).clone(extents), value).getResult();
 }
 
 bool zyx::fusion::isLookedUp(ReduceOp sum) {

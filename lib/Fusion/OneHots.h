@@ -21,6 +21,15 @@ struct Shown {
 /// with their operand.
 std::optional<Shown> look(mlir::Value value, llvm::function_ref<bool(graph::ir::CastOp)> passes);
 
+/// The dimensions of what shows a value that walk along it, in its order; none where the value has other elements.
+std::optional<llvm::SmallVector<int64_t>> findOwnDims(const Shown &shown);
+
+/// A value that has some of the dimensions of `shape`, in their order in `all`, and repeated along the others of these.
+mlir::Value spreadDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> own,
+                       llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> shape);
+/// A value under other extents.
+mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
 /// Whether a cast of floats that ops compute with keeps each number.
 bool isExactCast(graph::ir::CastOp op);
 

@@ -13,6 +13,7 @@
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Fusion/Passes.h"
 #include "zyx/Target/Info/Budgets.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -121,6 +122,23 @@ struct Parts {
 
 } // namespace
 
+/// Whether parts save more than the launch that adds them up, and that no reader of the sum shares with them: without
+/// them fewer cores read, and each has one workgroup.
+static bool savesLaunch(ReduceOp op, const TargetInfo &machine) {
+  const int64_t threads = isAlongRows(op) ? zyx::target::rowThreads(machine) : zyx::target::columnThreads(machine);
+  const double memory = static_cast<double>(machine.costs.memoryBytesPerCycle),
+               cores = static_cast<double>(machine.cores);
+  if (memory == 0 || threads == 0)
+    return true;
+  auto widened = op.getX().getDefiningOp<CastOp>();
+  auto type = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType());
+  const double bytes = static_cast<double>(type.getNumElements()) *
+                       static_cast<double>(llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8));
+  const auto workgroups = static_cast<double>(std::max<int64_t>(threadsOf(op, machine) / threads, 1));
+  const double whole = bytes / (std::min(workgroups, cores) * memory * zyx::target::fits::sums::aloneRate);
+  return whole - bytes / (cores * memory) > static_cast<double>(machine.costs.launchCycles);
+}
+
 /// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
 /// is not the most of it.
 static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) {
@@ -133,7 +151,7 @@ static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) 
   const int64_t fewest = isAlongRows(op) ? fewestElements * zyx::target::rowThreads(machine) / 8 : fewestElements;
   const int64_t most = std::min(combined / fewest, mostParts);
   const int64_t wanted = std::min(machine.busyThreads() / std::max<int64_t>(threadsOf(op, machine), 1), most);
-  if (wanted < 2 || dims.size() > 8)
+  if (wanted < 2 || dims.size() > 8 || !savesLaunch(op, machine))
     return std::nullopt;
   std::optional<std::pair<Parts, int64_t>> best;
   auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };

@@ -21,10 +21,21 @@ namespace zyx::schedule {
 struct MadeCopy {
   mlir::Value source, buffer;
   kernel::MapAttr from, to;
+  /// What is written where the source has no elements; null where it has all.
+  mlir::Attribute other;
   bool isKept;
   plan::LaunchOp launch;
 };
 using Copies = llvm::SmallVector<MadeCopy>;
+
+/// The maps of a copy with its dimensions in the order in which they lie in memory: transposed copies are alike.
+std::pair<kernel::MapAttr, kernel::MapAttr> inOrder(kernel::MapAttr from, kernel::MapAttr to);
+/// The buffer of the same copy, made for another launch, which comes first then; null where there is none, or where the
+/// source may be written in between. `wanted` says which launch reads it, and has no buffer.
+mlir::Value findCopy(Copies &copies, const MadeCopy &wanted);
+/// Has one launch read a copy: the same that another one has, or its own, of the kernel that `create` makes once.
+void addCopy(Copies &copies, MadeCopy wanted, kernel::FuncOp &kernel, llvm::function_ref<kernel::FuncOp()> create,
+             unsigned at, int64_t elements, mlir::OpBuilder &builder, mlir::Location loc);
 
 inline kernel::MapAttr mapOf(kernel::LoadOp load) { return load.getView().getDefiningOp<kernel::ViewOp>().getMap(); }
 
@@ -83,8 +94,6 @@ private:
   double cyclesOf(double count, double each) const { return count / (each * static_cast<double>(target.cores)); }
 
   kernel::FuncOp func;
-  mlir::Value findCopy(const kernel::FactorLayout &layout, mlir::Value source, bool isKept, plan::LaunchOp launch);
-
   mlir::SymbolTable *symbols = nullptr;
   const target::TargetInfo &target;
   Copies *copies;

@@ -72,7 +72,7 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
           FactorLayouter(func, *record).isTaken() ||
           FactorLayouter(func, *record, &copies).runForSharedMemory(symbols, own))
         continue;
-      const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own);
+      const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own, copies);
       if (dotOf(func))
         continue;
       FactorLayouter(func, *record, &copies).transpose(symbols, own, hasWindows);
@@ -275,9 +275,8 @@ FuncOp FactorLayouter::createCopy(const FactorLayout &layout, BufferType buffer,
   return made;
 }
 
-/// The copy with its dimensions in the order in which they lie in memory: transposed factors are copied alike.
-static std::pair<MapAttr, MapAttr> inOrder(const FactorLayout &layout) {
-  ArrayRef<AffineExpr> strides = layout.target.front().getStrides();
+std::pair<MapAttr, MapAttr> zyx::schedule::inOrder(MapAttr from, MapAttr to) {
+  ArrayRef<AffineExpr> strides = to.front().getStrides();
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
   llvm::stable_sort(order, [&](unsigned a, unsigned b) {
     return BlockAttr::constant(strides[a]).value_or(0) > BlockAttr::constant(strides[b]).value_or(0);
@@ -296,25 +295,24 @@ static std::pair<MapAttr, MapAttr> inOrder(const FactorLayout &layout) {
                                     front.getOffset(), pick(front.getValidLow()), pick(front.getValidHigh()));
     return MapAttr::get(map.getContext(), blocks);
   };
-  return {sort(layout.source), sort(layout.target)};
+  return {sort(from), sort(to)};
 }
 
-/// The same copy, made for another launch, which comes first then; null where there is none, or where the buffer may be
-/// written in between.
-Value FactorLayouter::findCopy(const FactorLayout &layout, Value source, bool isKept, zyx::plan::LaunchOp launch) {
-  const auto [from, to] = inOrder(layout);
-  for (MadeCopy &made : *copies) {
-    if (made.source != source || made.from != from || made.to != to || made.isKept != isKept)
+Value zyx::schedule::findCopy(Copies &copies, const MadeCopy &wanted) {
+  plan::LaunchOp launch = wanted.launch;
+  for (MadeCopy &made : copies) {
+    if (made.source != wanted.source || made.from != wanted.from || made.to != wanted.to ||
+        made.other != wanted.other || made.isKept != wanted.isKept)
       continue;
-    if (isKept)
+    if (made.isKept)
       return made.buffer;
     Operation *first = launch->getBlock() == made.launch->getBlock() && launch->isBeforeInBlock(made.launch)
                            ? launch.getOperation()
                            : made.launch.getOperation();
     const bool isSame =
-        launch->getBlock() == made.launch->getBlock() && llvm::all_of(source.getUsers(), [&](Operation *user) {
+        launch->getBlock() == made.launch->getBlock() && llvm::all_of(made.source.getUsers(), [&](Operation *user) {
           auto other = dyn_cast<zyx::plan::LaunchOp>(user);
-          return other && (!llvm::is_contained(other.getOuts(), source) ||
+          return other && (!llvm::is_contained(other.getOuts(), made.source) ||
                            (other->getBlock() == first->getBlock() && other->isBeforeInBlock(first)));
         });
     if (!isSame)
@@ -326,6 +324,24 @@ Value FactorLayouter::findCopy(const FactorLayout &layout, Value source, bool is
     return made.buffer;
   }
   return {};
+}
+
+void zyx::schedule::addCopy(Copies &copies, MadeCopy wanted, FuncOp &kernel, llvm::function_ref<FuncOp()> create,
+                            unsigned at, int64_t elements, OpBuilder &builder, Location loc) {
+  if (Value shared = findCopy(copies, wanted)) {
+    wanted.launch.getInsMutable().append(shared);
+    return;
+  }
+  if (!kernel)
+    kernel = create();
+  launchCopies(kernel, wanted.launch, at, elements, builder, loc);
+  wanted.buffer = wanted.launch.getIns().back();
+  for (Operation *user : wanted.buffer.getUsers())
+    if (auto copying = dyn_cast<zyx::plan::LaunchOp>(user); copying && copying != wanted.launch) {
+      wanted.launch = copying;
+      copies.push_back(wanted);
+      return;
+    }
 }
 
 /// Has each launch copy what it reads: weights once, in the init.
@@ -341,22 +357,11 @@ void FactorLayouter::apply(const FactorLayout &layout, LoadOp load, StringRef su
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
   look(load, read, layout.map);
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-  const auto [from, to] = inOrder(layout);
-  for (zyx::plan::LaunchOp &launch : launches) {
-    const bool isKept = zyx::schedule::readWeights(launch, at);
-    Value source = launch.getIns()[at];
-    if (Value shared = findCopy(layout, source, isKept, launch)) {
-      launch.getInsMutable().append(shared);
-      continue;
-    }
-    if (!copy)
-      copy = createCopy(layout, buffer, suffix);
-    zyx::schedule::launchCopies(copy, launch, at, layout.elements, builder, load.getLoc());
-    Value made = launch.getIns().back();
-    for (Operation *user : made.getUsers())
-      if (auto copying = dyn_cast<zyx::plan::LaunchOp>(user); copying && copying != launch)
-        copies->push_back({source, made, from, to, isKept, copying});
-  }
+  const auto [from, to] = inOrder(layout.source, layout.target);
+  for (zyx::plan::LaunchOp launch : launches)
+    addCopy(
+        *copies, {launch.getIns()[at], {}, from, to, {}, zyx::schedule::readWeights(launch, at), launch}, copy,
+        [&] { return createCopy(layout, buffer, suffix); }, at, layout.elements, builder, load.getLoc());
 }
 
 void zyx::schedule::launchCopies(FuncOp copy, MutableArrayRef<zyx::plan::LaunchOp> launches, unsigned at,

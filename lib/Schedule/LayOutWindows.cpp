@@ -147,8 +147,9 @@ std::optional<Window> describeFactor(LoadOp load) {
 
 class Copier {
 public:
-  Copier(FuncOp func, SymbolTable &symbols, MutableArrayRef<zyx::plan::LaunchOp> launches)
-      : func(func), symbols(symbols), launches(launches), builder(func.getContext()) {}
+  Copier(FuncOp func, SymbolTable &symbols, MutableArrayRef<zyx::plan::LaunchOp> launches,
+         zyx::schedule::Copies &copies)
+      : func(func), symbols(symbols), launches(launches), copies(copies), builder(func.getContext()) {}
 
   void apply(const Window &window, unsigned number);
 
@@ -162,11 +163,15 @@ private:
                         BlockAttr::get(func.getContext(), numbers(shape), numbers(strides),
                                        builder.getAffineConstantExpr(offset), numbers(low), numbers(high)));
   }
-  FuncOp createCopy(const Window &window, BufferType buffer, unsigned number);
+  /// How a window's copy reads and writes.
+  std::pair<MapAttr, MapAttr> mapsOf(const Window &window);
+  FuncOp createCopy(const Window &window, std::pair<MapAttr, MapAttr> maps, Operation *fill, BufferType buffer,
+                    unsigned number);
 
   FuncOp func;
   SymbolTable &symbols;
   MutableArrayRef<zyx::plan::LaunchOp> launches;
+  zyx::schedule::Copies &copies;
   OpBuilder builder;
 };
 
@@ -185,15 +190,7 @@ std::optional<Axis> zyx::schedule::findWritten(FuncOp func, const Axes &axes) {
   return found;
 }
 
-/// A kernel that writes each element of the array once, and the padding's.
-FuncOp Copier::createCopy(const Window &window, BufferType buffer, unsigned number) {
-  builder.setInsertionPointAfter(func);
-  Location loc = func.getLoc();
-  auto made = FuncOp::create(builder, loc, (func.getName() + "_window" + (number ? std::to_string(number) : "")).str(),
-                             builder.getFunctionType({buffer, buffer}, {}));
-  symbols.insert(made);
-  Block &body = made.getBody().front();
-  builder.setInsertionPointToEnd(&body);
+std::pair<MapAttr, MapAttr> Copier::mapsOf(const Window &window) {
   SmallVector<int64_t> steps, low, high;
   for (auto [dim, extent] : llvm::zip_equal(window.form.dims, window.extents)) {
     steps.push_back(dim.step);
@@ -201,20 +198,32 @@ FuncOp Copier::createCopy(const Window &window, BufferType buffer, unsigned numb
     high.push_back(dim.isBounded ? std::clamp<int64_t>(dim.high - dim.offset, low.back(), extent) : extent);
   }
   const bool isBounded = llvm::any_of(window.form.dims, [](const NearForm::Dim &dim) { return dim.isBounded; });
+  return {isBounded ? strided(window.extents, steps, window.form.offset, low, high)
+                    : strided(window.extents, steps, window.form.offset),
+          strided(window.extents, window.strides, 0)};
+}
+
+/// A kernel that writes each element of the array once, and the padding's.
+FuncOp Copier::createCopy(const Window &window, std::pair<MapAttr, MapAttr> maps, Operation *fill, BufferType buffer,
+                          unsigned number) {
+  builder.setInsertionPointAfter(func);
+  Location loc = func.getLoc();
+  auto made = FuncOp::create(builder, loc, (func.getName() + "_window" + (number ? std::to_string(number) : "")).str(),
+                             builder.getFunctionType({buffer, buffer}, {}));
+  symbols.insert(made);
+  Block &body = made.getBody().front();
+  builder.setInsertionPointToEnd(&body);
   auto view = [&](Value of, MapAttr map) -> Value {
     return ViewOp::create(builder, loc, ViewType::get(window.extents, buffer.getElementType(), Space::Global), of,
                           ValueRange(), map);
   };
-  Value source = view(body.getArgument(0), isBounded ? strided(window.extents, steps, window.form.offset, low, high)
-                                                     : strided(window.extents, steps, window.form.offset));
-  Value target = view(body.getArgument(1), strided(window.extents, window.strides, 0));
+  Value source = view(body.getArgument(0), maps.first), target = view(body.getArgument(1), maps.second);
   SmallVector<Value> zeros(window.extents.size(), arith::ConstantIndexOp::create(builder, loc, 0));
   SmallVector<Attribute> names;
   for (size_t dim = 0; dim < window.extents.size(); ++dim)
     names.push_back(builder.getStringAttr("d" + std::to_string(dim)));
   auto inBounds = builder.getDenseBoolArrayAttr(SmallVector<bool>(window.extents.size(), true));
-  LoadOp load = window.load;
-  Value other = load.getOther() ? builder.clone(*load.getOther().getDefiningOp())->getResult(0) : Value();
+  Value other = fill ? builder.clone(*fill)->getResult(0) : Value();
   Value tile = LoadOp::create(builder, loc, RankedTensorType::get(window.extents, buffer.getElementType()), source,
                               zeros, Value(), other, builder.getArrayAttr(names), inBounds);
   StoreOp::create(builder, loc, tile, target, zeros, Value(), inBounds);
@@ -228,7 +237,6 @@ void Copier::apply(const Window &window, unsigned number) {
   auto argument = cast<BlockArgument>(view.getBuffer());
   const unsigned at = argument.getArgNumber(), count = launches.front().getIns().size();
   auto buffer = cast<BufferType>(argument.getType());
-  FuncOp copy = createCopy(window, buffer, number);
   // Something else may read the argument.
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
   SmallVector<int64_t> shape = *shapeOf(window.map), strides(shape.size(), 0);
@@ -240,14 +248,24 @@ void Copier::apply(const Window &window, unsigned number) {
   if (window.map != view.getMap())
     map = MapAttr::get(func.getContext(), {view.getMap().front(), map.front()});
   load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), read, ValueRange(), map));
+  // A number that no operand makes.
+  Operation *fill = load.getOther() ? load.getOther().getDefiningOp() : nullptr;
+  const Attribute other = fill ? fill->getAttrDictionary() : Attribute();
   load.getOtherMutable().clear();
   if (view->use_empty())
     view->erase();
   func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(), {}));
-  zyx::schedule::launchCopies(copy, launches, at, window.elements, builder, load.getLoc());
+  const std::pair<MapAttr, MapAttr> maps = mapsOf(window);
+  const auto [from, to] = zyx::schedule::inOrder(maps.first, maps.second);
+  FuncOp copy;
+  for (zyx::plan::LaunchOp launch : launches)
+    zyx::schedule::addCopy(
+        copies, {launch.getIns()[at], {}, from, to, other, zyx::schedule::readWeights(launch, at), launch}, copy,
+        [&] { return createCopy(window, maps, fill, buffer, number); }, at, window.elements, builder, load.getLoc());
 }
 
-bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches) {
+bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches,
+                                  Copies &copies) {
   bool isAlone = !launches.empty(), reduces = false;
   unsigned numDots = 0;
   for (plan::LaunchOp launch : launches)
@@ -275,7 +293,7 @@ bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArra
       window->load = load;
       windows.push_back(std::move(*window));
     }
-  Copier copier(func, symbols, launches);
+  Copier copier(func, symbols, launches, copies);
   for (auto [number, window] : llvm::enumerate(windows))
     copier.apply(window, static_cast<unsigned>(number));
   if (windows.empty())

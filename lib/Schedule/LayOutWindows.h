@@ -5,6 +5,8 @@
 #ifndef ZYX_LIB_SCHEDULE_LAYOUTWINDOWS_H
 #define ZYX_LIB_SCHEDULE_LAYOUTWINDOWS_H
 
+#include "FactorLayouter.h"
+
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Kernel.h"
 #include "zyx/Dialect/Plan/IR/PlanOps.h"
@@ -14,7 +16,8 @@ namespace zyx::schedule {
 /// Has each launch of a kernel copy what its windows are taken of, padding and all, in the order in which results are
 /// written: the kernel reads each element many times, and then without tests, and side by side. False where it has no
 /// such windows.
-bool layOutWindows(kernel::FuncOp func, mlir::SymbolTable &symbols, llvm::MutableArrayRef<plan::LaunchOp> launches);
+bool layOutWindows(kernel::FuncOp func, mlir::SymbolTable &symbols, llvm::MutableArrayRef<plan::LaunchOp> launches,
+                   Copies &copies);
 
 /// The axis along which a kernel's results lie side by side.
 std::optional<kernel::Axis> findWritten(kernel::FuncOp func, const kernel::Axes &axes);

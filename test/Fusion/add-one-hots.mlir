@@ -4,14 +4,17 @@
 // RUN: FileCheck %s --check-prefix=SMALL < %t.mlir
 // RUN: zyx-run %t.mlir --entry=numbers --device=reference --no-cache --print | FileCheck %s --check-prefix=PRINT
 // RUN: zyx-run %s --entry=numbers --device=reference --no-cache --print | FileCheck %s --check-prefix=PRINT
+// RUN: zyx-run %t.mlir --entry=batch --device=reference --no-cache --print | FileCheck %s --check-prefix=BATCH
+// RUN: zyx-run %s --entry=batch --device=reference --no-cache --print | FileCheck %s --check-prefix=BATCH
 
 // NONE-NOT: graph.scatter
 
 // Updates of 16 bits are added up in f32 by their index; least and last rows of what is not finite say which rows are lost.
 // CHECK-LABEL: func.func @sums
-// CHECK-DAG:   %[[WIDE:.*]] = graph.cast %{{.*}} : tensor<16384x2048xbf16> -> tensor<16384x2048xf32>
-// CHECK-DAG:   graph.reduce min %{{.*}} dims = [0] : tensor<16384x2048xi32> -> tensor<2048xi32>
-// CHECK-DAG:   graph.reduce max %{{.*}} dims = [0] : tensor<16384x2048xi32> -> tensor<2048xi32>
+// CHECK-DAG:   %[[CAST:.*]] = graph.cast %{{.*}} : tensor<4x4096x2048xbf16> -> tensor<4x4096x2048xf32>
+// CHECK-DAG:   graph.reduce min %{{.*}} dims = [0, 1] : tensor<4x4096x2048xi32> -> tensor<2048xi32>
+// CHECK-DAG:   graph.reduce max %{{.*}} dims = [0, 1] : tensor<4x4096x2048xi32> -> tensor<2048xi32>
+// CHECK-DAG:   %[[WIDE:.*]] = graph.reshape %{{.*}} : tensor<4x4096x2048xf32> -> tensor<16384x2048xf32>
 // CHECK:       %[[SUMS:.*]] = graph.scatter add %{{.*}}[%{{.*}}], %[[WIDE]] dim = 0
 // CHECK:       graph.select %{{.*}}, %{{.*}}, %[[SUMS]] : tensor<256x2048xf32>
 // CHECK:       return
@@ -98,3 +101,57 @@ func.func @numbers() -> tensor<3x5xf32> {
   %11 = graph.reduce add %10 dims = [0] : tensor<5x3x5xf32> -> tensor<3x5xf32>
   return %11 : tensor<3x5xf32>
 }
+
+// A batch of indices gives rows of its own, and updates that it does not have are the same for all of it.
+// CHECK-LABEL: func.func @experts
+// CHECK-DAG:   graph.reduce min %{{.*}} dims = [0] : tensor<8192x8x768xi32> -> tensor<8x768xi32>
+// CHECK-DAG:   graph.reduce max %{{.*}} dims = [0] : tensor<8192x8x768xi32> -> tensor<8x768xi32>
+// CHECK:       %[[ALL:.*]] = graph.reshape %{{.*}} : tensor<8192x8x768xf32> -> tensor<65536x768xf32>
+// CHECK:       graph.scatter add %{{.*}}[%{{.*}}], %[[ALL]] dim = 0 : (tensor<20488x768xf32>, tensor<65536xi32>, tensor<65536x768xf32>)
+// CHECK:       graph.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<8x2561x768xf32>
+// CHECK:       return
+func.func @experts(%place: tensor<8192x8xi64>, %x: tensor<8192x768xf16>) -> tensor<8x2561x768xf32> {
+  %0 = graph.iota dim = 2 : tensor<8192x8x2561xi64>
+  %1 = graph.reshape %place : tensor<8192x8xi64> -> tensor<8192x8x1xi64>
+  %2 = graph.expand %1 : tensor<8192x8x1xi64> -> tensor<8192x8x2561xi64>
+  %3 = graph.binary eq %2, %0 : tensor<8192x8x2561xi64>
+  %4 = graph.cast %3 : tensor<8192x8x2561xi1> -> tensor<8192x8x2561xf32>
+  %5 = graph.permute %4 order = [1, 2, 0] : tensor<8192x8x2561xf32> -> tensor<8x2561x8192xf32>
+  %6 = graph.reshape %5 : tensor<8x2561x8192xf32> -> tensor<8x2561x1x8192xf32>
+  %7 = graph.expand %6 : tensor<8x2561x1x8192xf32> -> tensor<8x2561x768x8192xf32>
+  %8 = graph.cast %x : tensor<8192x768xf16> -> tensor<8192x768xf32>
+  %9 = graph.permute %8 order = [1, 0] : tensor<8192x768xf32> -> tensor<768x8192xf32>
+  %10 = graph.reshape %9 : tensor<768x8192xf32> -> tensor<1x1x768x8192xf32>
+  %11 = graph.expand %10 : tensor<1x1x768x8192xf32> -> tensor<8x2561x768x8192xf32>
+  %12 = graph.binary mul %7, %11 : tensor<8x2561x768x8192xf32>
+  %13 = graph.reduce add %12 dims = [3] : tensor<8x2561x768x8192xf32> -> tensor<8x2561x768xf32>
+  return %13 : tensor<8x2561x768xf32>
+}
+
+// Of two experts with three rows each: the second one has none of its last row, and the third update is nobody's.
+// SMALL-LABEL: func.func @batch
+// SMALL:       graph.scatter
+func.func @batch() -> tensor<2x3x2xf32> {
+  %place = graph.constant dense<[[0, 1], [2, 0], [-1, 3], [0, 1]]> : tensor<4x2xi32>
+  %x = graph.constant dense<[[1.0, 1.0], [2.0, 0x7F800000], [4.0, 4.0], [8.0, 8.0]]> : tensor<4x2xf32>
+  %0 = graph.iota dim = 2 : tensor<4x2x3xi32>
+  %1 = graph.reshape %place : tensor<4x2xi32> -> tensor<4x2x1xi32>
+  %2 = graph.expand %1 : tensor<4x2x1xi32> -> tensor<4x2x3xi32>
+  %3 = graph.binary eq %2, %0 : tensor<4x2x3xi32>
+  %4 = graph.cast %3 : tensor<4x2x3xi1> -> tensor<4x2x3xf32>
+  %5 = graph.permute %4 order = [1, 2, 0] : tensor<4x2x3xf32> -> tensor<2x3x4xf32>
+  %6 = graph.reshape %5 : tensor<2x3x4xf32> -> tensor<2x3x1x4xf32>
+  %7 = graph.expand %6 : tensor<2x3x1x4xf32> -> tensor<2x3x2x4xf32>
+  %9 = graph.permute %x order = [1, 0] : tensor<4x2xf32> -> tensor<2x4xf32>
+  %10 = graph.reshape %9 : tensor<2x4xf32> -> tensor<1x1x2x4xf32>
+  %11 = graph.expand %10 : tensor<1x1x2x4xf32> -> tensor<2x3x2x4xf32>
+  %12 = graph.binary mul %7, %11 : tensor<2x3x2x4xf32>
+  %13 = graph.reduce add %12 dims = [3] : tensor<2x3x2x4xf32> -> tensor<2x3x2xf32>
+  return %13 : tensor<2x3x2xf32>
+}
+// BATCH:      {{\[\[\[}} 9. nan]
+// BATCH-NEXT: [ 0. nan]
+// BATCH-NEXT: [ 2. inf]]
+// BATCH:      {{\[\[}} 2. inf]
+// BATCH-NEXT: [ 9. nan]
+// BATCH-NEXT: [ 0. nan]]]

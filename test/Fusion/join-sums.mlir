@@ -54,9 +54,12 @@ func.func @variance(%x: tensor<8x32x64xbf16>) -> (tensor<1x32x1xf32>, tensor<32x
   return %0, %4 : tensor<1x32x1xf32>, tensor<32xf32>
 }
 
-// Neither are sums along other dimensions one kernel, nor sums that compute nothing alike of what both read.
+// Neither are sums along other dimensions one kernel. Sums that compute nothing alike of what both read have it times one.
 // CHECK-LABEL: func.func @apart
-// CHECK-COUNT-4: graph.group(
+// CHECK-COUNT-3: graph.group(
+// CHECK: %[[SAME:.*]] = graph.binary mul %{{.*}}, %{{.*}} : tensor<8x32x64xf32>
+// CHECK-NEXT: graph.reduce add %[[SAME]] dims = [0, 2]
+// CHECK-NEXT: graph.binary mul %[[SAME]], %[[SAME]]
 // CHECK-NOT: graph.group(
 func.func @apart(%x: tensor<8x32x64xbf16>, %y: tensor<8x32x64xf32>) -> (tensor<32xf32>, tensor<64xf32>, tensor<32xf32>, tensor<32xf32>) {
   %0 = graph.group(%a = %x : tensor<8x32x64xbf16>) -> tensor<32xf32> {
@@ -150,4 +153,51 @@ func.func @same(%x: tensor<64x32xbf16>) -> (tensor<32xf32>, tensor<32xf32>, tens
     graph.yield %2, %5 : tensor<32xf32>, tensor<32xf32>
   }
   return %0, %3#0, %3#1 : tensor<32xf32>, tensor<32xf32>, tensor<32xf32>
+}
+
+// What walks rows to write them adds up what it reads anyway. What is reduced as it was read is one value with what
+// others read.
+// CHECK-LABEL: func.func @written
+// CHECK: %[[ALL:.*]]:2 = graph.group(
+// CHECK: graph.constant dense<1.000000e+00> : tensor<8x32x64xf32>
+// CHECK-NEXT: %[[SAME:.*]] = graph.binary mul %{{.*}}, %{{.*}} : tensor<8x32x64xf32>
+// CHECK: graph.reduce add %[[SAME]] dims = [0, 2]
+// CHECK-NOT: graph.group(
+// CHECK: return %[[ALL]]#0, %[[ALL]]#1
+func.func @written(%x: tensor<8x32x64xf32>) -> (tensor<8x32x64xf32>, tensor<32xf32>) {
+  %0 = graph.group(%a = %x : tensor<8x32x64xf32>) -> tensor<8x32x64xf32> {
+    %1 = graph.binary mul %a, %a : tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    %3 = graph.reshape %2 : tensor<32xf32> -> tensor<1x32x1xf32>
+    %4 = graph.expand %3 : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %5 = graph.binary sub %a, %4 : tensor<8x32x64xf32>
+    graph.yield %5 : tensor<8x32x64xf32>
+  }
+  %6 = graph.group(%a = %x : tensor<8x32x64xf32>) -> tensor<32xf32> {
+    %1 = graph.reduce add %a dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %1 : tensor<32xf32>
+  }
+  return %0, %6 : tensor<8x32x64xf32>, tensor<32xf32>
+}
+
+// It would read more for sums of another value.
+// CHECK-LABEL: func.func @read
+// CHECK-COUNT-2: graph.group(
+// CHECK: return
+func.func @read(%x: tensor<8x32x64xf32>, %y: tensor<8x32x64xf32>) -> (tensor<8x32x64xf32>, tensor<32xf32>) {
+  %0 = graph.group(%a = %x : tensor<8x32x64xf32>) -> tensor<8x32x64xf32> {
+    %1 = graph.binary mul %a, %a : tensor<8x32x64xf32>
+    %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    %3 = graph.reshape %2 : tensor<32xf32> -> tensor<1x32x1xf32>
+    %4 = graph.expand %3 : tensor<1x32x1xf32> -> tensor<8x32x64xf32>
+    %5 = graph.binary sub %a, %4 : tensor<8x32x64xf32>
+    graph.yield %5 : tensor<8x32x64xf32>
+  }
+  %6 = graph.group(%a = %x : tensor<8x32x64xf32>, %b = %y : tensor<8x32x64xf32>) -> tensor<32xf32> {
+    %1 = graph.binary mul %a, %a : tensor<8x32x64xf32>
+    %2 = graph.binary mul %1, %b : tensor<8x32x64xf32>
+    %3 = graph.reduce add %2 dims = [0, 2] : tensor<8x32x64xf32> -> tensor<32xf32>
+    graph.yield %3 : tensor<32xf32>
+  }
+  return %0, %6 : tensor<8x32x64xf32>, tensor<32xf32>
 }

@@ -23,9 +23,9 @@ func.func @rows(%ids: tensor<20xi64>, %table: tensor<12x72xf32>) -> tensor<20x72
   return %10 : tensor<20x72xf32>
 }
 
-// Both factors have the batch.
+// Both factors have the batch: rows of all tables are one dimension.
 // CHECK-LABEL: func.func @batch
-// CHECK-NOT:   graph.gather
+// CHECK:       graph.gather %{{.*}}[%{{.*}}] dim = 0 : (tensor<240x72xf32>, tensor<20xi64>) -> tensor<20x72xf32>
 func.func @batch(%ids: tensor<20xi64>, %table: tensor<20x12x72xf32>) -> tensor<20x72xf32> {
   %0 = graph.reshape %ids : tensor<20xi64> -> tensor<20x1xi64>
   %1 = graph.expand %0 : tensor<20x1xi64> -> tensor<20x12xi64>

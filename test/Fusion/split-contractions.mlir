@@ -73,3 +73,23 @@ func.func @windows(%dy: tensor<8x256x96x96xf32>, %x: tensor<8x128x98x98xf32>) ->
   %y = graph.reduce add %p dims = [0, 3, 4] : tensor<8x256x128x96x96x3x3xf32> -> tensor<256x128x3x3xf32>
   return %y : tensor<256x128x3x3xf32>
 }
+
+// What a factor is computed of may lie in another order: a kernel of its own stores it, with channels in between.
+// CHECK-LABEL: func.func @stored
+// CHECK: %[[PARTS:.*]] = graph.reduce add %{{.*}} dims = [3] : tensor<4096x32x32x1024xf32> -> tensor<4096x32x32xf32>
+// CHECK-NEXT: graph.reduce add %[[PARTS]] dims = [0] : tensor<4096x32x32xf32> -> tensor<32x32xf32>
+func.func @stored(%a: tensor<4096x1024x32xbf16>, %b: tensor<4096x32x1024xbf16>) -> tensor<32x32xf32> {
+  %turned = graph.permute %a order = [0, 2, 1] : tensor<4096x1024x32xbf16> -> tensor<4096x32x1024xbf16>
+  %wide = graph.cast %turned : tensor<4096x32x1024xbf16> -> tensor<4096x32x1024xf32>
+  %curve = graph.unary tanh %wide : tensor<4096x32x1024xf32>
+  %narrow = graph.cast %curve : tensor<4096x32x1024xf32> -> tensor<4096x32x1024xbf16>
+  %af = graph.cast %narrow : tensor<4096x32x1024xbf16> -> tensor<4096x32x1024xf32>
+  %a1 = graph.reshape %af : tensor<4096x32x1024xf32> -> tensor<4096x32x1x1024xf32>
+  %as = graph.expand %a1 : tensor<4096x32x1x1024xf32> -> tensor<4096x32x32x1024xf32>
+  %bf = graph.cast %b : tensor<4096x32x1024xbf16> -> tensor<4096x32x1024xf32>
+  %b1 = graph.reshape %bf : tensor<4096x32x1024xf32> -> tensor<4096x1x32x1024xf32>
+  %bs = graph.expand %b1 : tensor<4096x1x32x1024xf32> -> tensor<4096x32x32x1024xf32>
+  %p = graph.binary mul %as, %bs : tensor<4096x32x32x1024xf32>
+  %y = graph.reduce add %p dims = [0, 3] : tensor<4096x32x32x1024xf32> -> tensor<32x32xf32>
+  return %y : tensor<32x32xf32>
+}

@@ -36,11 +36,18 @@ func.func @kept(%x: tensor<2x1048576x4xf64>) -> tensor<2xf64> {
   return %y : tensor<2xf64>
 }
 
-// Parts of rows are added up at once, however many rows there are.
+// Parts of rows are added up at once, however many rows there are, if they save more than a launch.
 // THREADS-LABEL: func.func @rows
 // THREADS: graph.reduce add {{.*}} dims = [2] : tensor<256x[[PARTS:[0-9]+]]x{{[0-9]+}}xf32> -> tensor<256x[[PARTS]]xf32>
 // THREADS: graph.reduce add {{.*}} dims = [1] : tensor<256x[[PARTS]]xf32> -> tensor<256xf32>
-func.func @rows(%x: tensor<256x4096xf32>) -> tensor<256xf32> {
+func.func @rows(%x: tensor<256x65536xf32>) -> tensor<256xf32> {
+  %y = graph.reduce add %x dims = [1] : tensor<256x65536xf32> -> tensor<256xf32>
+  return %y : tensor<256xf32>
+}
+
+// THREADS-LABEL: func.func @short_rows
+// THREADS: graph.reduce add {{.*}} dims = [1] : tensor<256x4096xf32> -> tensor<256xf32>
+func.func @short_rows(%x: tensor<256x4096xf32>) -> tensor<256xf32> {
   %y = graph.reduce add %x dims = [1] : tensor<256x4096xf32> -> tensor<256xf32>
   return %y : tensor<256xf32>
 }

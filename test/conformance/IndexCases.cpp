@@ -218,6 +218,49 @@ static void addGatherForms(std::vector<Case> &cases) {
            }
            return outputs;
          }});
+  // Experts with a capacity: rows go to places of each expert, and come back multiplied with gates. Places are outside,
+  // too, and what is not finite is among rows and gates.
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16, DType::F64})
+    cases.push_back(
+        {"gather.one-hot-experts." + std::string(toString(dtype)), [=](Builder &b) {
+           constexpr int64_t rows = 37, experts = 3, room = 11, width = 24;
+           constexpr double inf = std::numeric_limits<double>::infinity();
+           const DType wide = accumulatorType(dtype);
+           std::vector<NodeId> outputs;
+           for (const bool hurts : {false, true}) {
+             auto numbers = [&](int64_t count, int64_t place) {
+               std::vector<double> values(static_cast<size_t>(count));
+               for (size_t i = 0; i < values.size(); ++i)
+                 values[i] = static_cast<double>(i % 29) / 4 - 3;
+               if (hurts)
+                 values[static_cast<size_t>(place)] = inf;
+               return values;
+             };
+             const NodeId place = b.input(integers(DType::I64, {rows, experts}, -1, room + 1, b.random));
+             const NodeId gate = b.input(makeTensor(dtype, {rows, experts}, numbers(rows * experts, 40)));
+             const NodeId x = b.input(makeTensor(dtype, {rows, width}, numbers(rows * width, 77)));
+             const NodeId y = b.input(makeTensor(dtype, {experts, room, width}, numbers(experts * room * width, 300)));
+             const Shape hotShape{rows, experts, room};
+             const NodeId hot =
+                 b.cast(b.binary(BinaryKind::Eq, b.expand(b.reshape(place, {rows, experts, 1}), hotShape),
+                                 b.expand(b.reshape(b.iota({DType::I64, {room}}, 0), {1, 1, room}), hotShape)),
+                        dtype);
+             // tec,tw->ecw
+             const Shape taken{experts, room, width, rows};
+             const NodeId given = b.expand(b.reshape(b.cast(b.permute(x, {1, 0}), wide), {1, 1, width, rows}), taken);
+             const NodeId chosen =
+                 b.expand(b.reshape(b.cast(b.permute(hot, {1, 2, 0}), wide), {experts, room, 1, rows}), taken);
+             outputs.push_back(b.cast(b.reduce(ReduceKind::Add, b.mul(chosen, given), {3}), dtype));
+             // tec,ecw->tw
+             const Shape back{rows, width, experts, room};
+             const NodeId gated = b.mul(hot, b.expand(b.reshape(gate, {rows, experts, 1}), hotShape));
+             const NodeId weights = b.expand(b.reshape(b.cast(gated, wide), {rows, 1, experts, room}), back);
+             const NodeId made =
+                 b.expand(b.reshape(b.cast(b.permute(y, {2, 0, 1}), wide), {1, width, experts, room}), back);
+             outputs.push_back(b.cast(b.reduce(ReduceKind::Add, b.mul(weights, made), {2, 3}), dtype));
+           }
+           return outputs;
+         }});
 }
 
 /// The first index of the smallest (or largest) element of each row; NaN wins.

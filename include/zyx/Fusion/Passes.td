@@ -1058,13 +1058,14 @@ def RecomputeResultsPass : Pass<"zyx-fusion-recompute-results", "::mlir::func::F
 def JoinSumsPass : Pass<"zyx-fusion-join-sums", "::mlir::func::FuncOp"> {
   let summary = "Reduce in one group what several groups reduce of the same elements";
   let description = [{
-    On a GPU groups whose results are reductions, over elements of one shape and along the same dimensions, or computed
-    of these and no larger, become one if they read the same large input and neither follows from the other. The gradients of a norm need sums
+    On a GPU groups with reductions over elements of one shape and along the same dimensions become one if they read the
+    same large input, or the same inputs at all, and neither follows from the other. One of them may have larger results,
+    if the other one reads no large input beside those of that one. The gradients of a norm need sums
     of the same gradients, once by themselves and once times what was normalised: these are read once, and a launch does
     what several did.
 
     The ops of both must be one kernel: something that both compute of the input, such as a cast, makes them one iteration
-    space. There are at most 8 reductions in a group, and no more buffers than a kernel of the machine may have.
+    space. Where nothing does, both read the input times one. There are at most 8 reductions in a group, and no more buffers than a kernel of the machine may have.
 
     ```mlir
     %0 = graph.group(%a = %dy : tensor<64x32xbf16>) -> tensor<32xf32> {

@@ -19,11 +19,13 @@ namespace {
 
 class Walker {
 public:
+  explicit Walker(Through through) : through(through) {}
   SmallVector<FactorRead> reads;
 
   void walk(Value value, FactorRead read);
 
 private:
+  const Through through;
   llvm::DenseSet<Value> seen;
 };
 
@@ -58,7 +60,7 @@ void Walker::walk(Value value, FactorRead read) {
   if (seen.size() >= mostValues || !seen.insert(value).second)
     return;
   Operation *op = value.getDefiningOp();
-  if (isElementwise(op)) {
+  if (isElementwise(op) && (through == Through::Computed || isa<CastOp>(op))) {
     // What is cast for the product alone has as many bits as before.
     read.isNarrow |= isa<CastOp>(op) && isHalf(op->getOperand(0));
     for (Value operand : op->getOperands())
@@ -88,7 +90,7 @@ void Walker::walk(Value value, FactorRead read) {
   walk(source, std::move(read));
 }
 
-SmallVector<FactorRead> zyx::graph::ir::findFactorReads(ReduceOp reduce) {
+SmallVector<FactorRead> zyx::graph::ir::findFactorReads(ReduceOp reduce, Through through) {
   std::optional<Contraction> found = matchContraction(reduce);
   if (!found)
     return {};
@@ -102,7 +104,7 @@ SmallVector<FactorRead> zyx::graph::ir::findFactorReads(ReduceOp reduce) {
       roles[dim] = FactorRead::Row;
     for (int64_t dim : found->batch)
       roles[dim] = FactorRead::Batch;
-    Walker walker;
+    Walker walker(through);
     walker.walk(factor, {Value(), std::move(roles), false, isHalf(factor)});
     llvm::append_range(all, walker.reads);
   }
