@@ -34,16 +34,20 @@ public:
     if (!keys || (draft.dots.size() != 2 && !draft.dots.empty()))
       return false;
     int64_t keysAtOnce = target.hasSubgroups() || !draft.dots.empty() ? attentionKeys : maxKeys;
-    if (draft.dots.size() == 2 && chooseFewQueries(*keys))
+    bool isWalked = false;
+    if (draft.dots.size() == 2 && chooseFewQueries(*keys)) {
       keysAtOnce = fewQueriesKeys;
-    else if (draft.dots.size() == 2)
+    } else if (draft.dots.size() == 2) {
       chooseQueries(*keys);
-    else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.memory.privateBytes / 2)
+      // One block of all keys is walked, too: queries are turned and weights computed once for it.
+      isWalked = target.hasVectors() && !target.hasSubgroups();
+    } else if (2 * axes.extent(*keys) * int64_t(sizeof(double)) > target.memory.privateBytes / 2) {
       // The scores of one query would be too many.
       chooseRows(draft);
-    else
+    } else {
       return false;
-    if (std::min(attentionKeys, keysAtOnce) < axes.extent(*keys))
+    }
+    if (isWalked || keysAtOnce < axes.extent(*keys))
       draft.steps.push_back(OnlineStepAttr::get(func.getContext(), draft.nameOf(*keys), keysAtOnce));
     return checkSchedule(func, draft.steps).isOk();
   }
@@ -192,7 +196,7 @@ private:
   /// results are. The left factors are keys, and values whose neighbours along the keys are packed side by side.
   void chooseMatrixBlocks(DotOp scores, DotOp output, Axis keys, std::pair<Axis, int64_t> queries, Axis features) {
     const zyx::target::MatrixInstruction *unit = target.findDot(zyx::target::MatrixType::BF16);
-    if (!target.hasVectors() || !unit || !isForMatrixUnit(scores, target) || axes.extent(keys) <= attentionKeys)
+    if (!target.hasVectors() || !unit || !isForMatrixUnit(scores, target) || axes.extent(keys) < 2 * unit->n)
       return;
     // In both dots the keys are rows or columns; in that of results they are summed up.
     Value values = axes.contains(output.getLhs(), queries.first) ? output.getRhs() : output.getLhs();

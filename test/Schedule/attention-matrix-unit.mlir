@@ -69,6 +69,35 @@ kernel.func @bf16(%q: !b, %k: !b, %v: !b, %o: !b) {
   kernel.return
 }
 
+// So are keys that fill less than a block.
+// CHOSEN-LABEL: kernel.func @one_block
+// UNIT-SAME:    #kernel.block_step<<32 x 32, rows 64, depth 64, pack rhs, narrow>>, #kernel.block_step<<32 x 32, rows 64, depth 64, pack lhs rhs, narrow>>, #kernel.online_step<"n", 64>
+// VECTORS-SAME: #kernel.swap_step, #kernel.grid_step<"b", 1>, #kernel.online_step<"n", 64>
+kernel.func @one_block(%q: !b, %k: !b, %v: !b, %o: !b) {
+  %c0 = arith.constant 0 : index
+  %qs = kernel.view %q map <[<[2, 49, 64] strides [3136, 64, 1]>]> : !b -> !kernel.view<2x49x64xbf16, global>
+  %a = kernel.load %qs[%c0, %c0, %c0] axes ["b", "m", "k"] in_bounds [true, true, true] : !kernel.view<2x49x64xbf16, global> -> tensor<2x49x64xbf16>
+  %ks = kernel.view %k map <[<[2, 64, 49] strides [3136, 1, 64]>]> : !b -> !kernel.view<2x64x49xbf16, global>
+  %b = kernel.load %ks[%c0, %c0, %c0] axes ["b", "k", "n"] in_bounds [true, true, true] : !kernel.view<2x64x49xbf16, global> -> tensor<2x64x49xbf16>
+  %z = arith.constant dense<0.0> : tensor<2x49x49xf32>
+  %s = kernel.dot %a, %b, %z : tensor<2x49x64xbf16>, tensor<2x64x49xbf16> -> tensor<2x49x49xf32>
+  %m = kernel.reduce max %s dims [2] : tensor<2x49x49xf32> -> tensor<2x49xf32>
+  %mb = kernel.broadcast %m dims [0, 1] : tensor<2x49xf32> -> tensor<2x49x49xf32>
+  %d = arith.subf %s, %mb : tensor<2x49x49xf32>
+  %p = math.exp %d : tensor<2x49x49xf32>
+  %l = kernel.reduce add %p dims [2] : tensor<2x49x49xf32> -> tensor<2x49xf32>
+  %vs = kernel.view %v map <[<[2, 49, 64] strides [3136, 64, 1]>]> : !b -> !kernel.view<2x49x64xbf16, global>
+  %w = kernel.load %vs[%c0, %c0, %c0] axes ["b", "n", "e"] in_bounds [true, true, true] : !kernel.view<2x49x64xbf16, global> -> tensor<2x49x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<2x49x64xf32>
+  %r = kernel.dot %p, %w, %y : tensor<2x49x49xf32>, tensor<2x49x64xbf16> -> tensor<2x49x64xf32>
+  %lb = kernel.broadcast %l dims [0, 1] : tensor<2x49xf32> -> tensor<2x49x64xf32>
+  %f = arith.divf %r, %lb : tensor<2x49x64xf32>
+  %h = arith.truncf %f : tensor<2x49x64xf32> to tensor<2x49x64xbf16>
+  %os = kernel.view %o map <[<[2, 49, 64] strides [3136, 64, 1]>]> : !b -> !kernel.view<2x49x64xbf16, global>
+  kernel.store %h, %os[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<2x49x64xbf16>, !kernel.view<2x49x64xbf16, global>
+  kernel.return
+}
+
 // A result of all digits takes weights of all digits.
 // CHOSEN-LABEL: kernel.func @wide_result
 // CHOSEN-NOT:   narrow

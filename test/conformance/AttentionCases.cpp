@@ -294,7 +294,7 @@ static void add(std::vector<Case> &cases, const std::string &name, const Spellin
 static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries, int64_t keys = 70) {
   const bool isLong = keys > 70;
   const std::string name = "attention.gathered-bias." + std::string(toString(dtype)) + "." + std::to_string(queries) +
-                           (isLong ? "x" + std::to_string(keys) : "");
+                           (keys != 70 ? "x" + std::to_string(keys) : "");
   cases.push_back({name, [=](Builder &b) {
                      const int64_t windows = 3, heads = 5, rows = 23, width = 32;
                      auto input = [&](int64_t count) { return b.x(dtype, {windows, heads, count, width}); };
@@ -338,9 +338,15 @@ static void addSpellings(std::vector<Case> &cases) {
   add(cases, "grouped", {.queries = 17, .groups = 3});
   add(cases, "grouped.causal", {.queries = 17, .mask = Mask::Causal, .groups = 3});
   add(cases, "grouped.one-query", {.queries = 1, .groups = 4});
-  for (const DType dtype : {DType::F32, DType::BF16})
+  for (const DType dtype : {DType::F32, DType::BF16}) {
     for (const int64_t queries : {3, 70})
       addGatheredBias(cases, dtype, queries);
+    // As many keys as one block has, or fewer.
+    addGatheredBias(cases, dtype, 49, 49);
+    add(cases, "one-block." + std::string(toString(dtype)), {.dtype = dtype, .queries = 65, .keys = 64, .values = 32});
+    add(cases, "one-block.window." + std::string(toString(dtype)),
+        {.dtype = dtype, .queries = 120, .keys = 50, .features = 64, .values = 64, .mask = Mask::Window});
+  }
   // What is seen is data: in the middle, from the end on, nothing, all, and numbers with which sums wrap.
   for (const double start : {100.0, 320.0, -50.0, 0x1p62, -0x1p63})
     cases.push_back({"attention.start." + std::to_string(static_cast<int64_t>(start)), [=](Builder &b) {

@@ -11,6 +11,7 @@
 #include "zyx/Codegen/Tile/Passes.h"
 #include "zyx/Codegen/Tile/SharedAttention.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -372,7 +373,7 @@ private:
       FailureOr<Axis> axis = axes->find(name, func);
       if (failed(axis))
         return failure();
-      if (tile < axes->extent(*axis) && failed(walkOnline(*scope, *axes, *axis, name, tile)))
+      if (failed(walkOnline(*scope, *axes, *axis, name, tile)))
         return failure();
     }
     return success();
@@ -476,6 +477,9 @@ LogicalResult zyx::kernel::applySchedule(FuncOp func) { return ScheduleApplier(f
 
 zyx::Status zyx::kernel::checkSchedule(FuncOp func, ArrayRef<Attribute> steps) {
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
+  // Some steps do more on a processor.
+  if (auto module = func->getParentOfType<ModuleOp>())
+    copyTarget(module, *scratch);
   FuncOp copy = func.clone();
   scratch->push_back(copy);
   copy.setScheduleAttr(ScheduleAttr::get(func.getContext(), steps));

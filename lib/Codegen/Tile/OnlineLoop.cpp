@@ -41,6 +41,7 @@ public:
   LogicalResult run();
 
 private:
+  void collect();
   LogicalResult find();
   LogicalResult findSums();
   LogicalResult findSoftmax();
@@ -69,6 +70,7 @@ private:
   Value keep(Value tile);
   void emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
   void emitPlainPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results);
+  LogicalResult emitWhole();
   FailureOr<scf::ForOp> emitLoop(int64_t from, int64_t to, int64_t step, ValueRange carried);
   void restoreEmptyRows(MutableArrayRef<Value> results);
   void dropSumsOfOne(scf::ForOp loop);
@@ -141,13 +143,16 @@ static bool combinesAlong(const Axes &axes, Operation *op, Axis axis) {
   return reduce && !axes.contains(reduce.getResult(), axis);
 }
 
-LogicalResult OnlineLoop::find() {
+void OnlineLoop::collect() {
   for (Operation *op : tileOps(scope))
     if (dependsOn(axes, op, axis))
       dependent.push_back(op);
   for (Operation *op : dependent)
     if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getKind() == Combine::Max && !max)
       max = reduce;
+}
+
+LogicalResult OnlineLoop::find() {
   if (failed(max ? findSoftmax() : findSums()))
     return failure();
   for (Operation *op : dependent)
@@ -370,21 +375,24 @@ Value OnlineLoop::narrow(Value weights, DotOp dot) {
   return arith::TruncFOp::create(builder, loc, withElement(weights, narrow), weights);
 }
 
-/// The maximum and the sums with the share of one piece.
+/// The maximum and the sums with the share of one piece. Nothing is carried into a piece that is the whole axis.
 void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &results) {
   IRMapping mapping;
   Value safe, shrink;
-  results.assign(carried.begin(), carried.end());
+  const bool isWhole = carried.empty();
+  results.assign(sums.size() + 1, Value());
   for (Operation *op : dependent) {
     Value result = op->getResult(0);
     size_t number = llvm::find(sums, op) - sums.begin();
     if (op == max) {
-      Value before = carried.front();
-      Value here = builder.clone(*op, mapping)->getResult(0);
-      Value larger = arith::MaximumFOp::create(builder, loc, before, here);
+      Value larger = builder.clone(*op, mapping)->getResult(0);
+      if (!isWhole)
+        larger = arith::MaximumFOp::create(builder, loc, carried.front(), larger);
       results.front() = larger;
       safe = keep(widen(emitSoftmaxBase(builder, loc, larger), wide));
-      Value change = arith::SubFOp::create(builder, loc, widen(before, wide), safe);
+      if (isWhole)
+        continue;
+      Value change = arith::SubFOp::create(builder, loc, widen(carried.front(), wide), safe);
       shrink = keep(emitSoftmaxExponential(builder, loc, change));
     } else if (op == exp) {
       Value x = widen(mapping.lookupOrDefault(max.getInput()), wide);
@@ -403,20 +411,24 @@ void OnlineLoop::emitPiece(ArrayRef<Value> carried, SmallVectorImpl<Value> &resu
         builder.clone(*op, mapping);
       }
     } else {
-      Value before = carried[number + 1];
-      Value factor = spread(widen(shrink, elementOf(before)), before, result);
-      Value shrunk = arith::MulFOp::create(builder, loc, before, factor);
+      Value shrunk;
+      if (!isWhole) {
+        Value before = carried[number + 1];
+        Value factor = spread(widen(shrink, elementOf(before)), before, result);
+        shrunk = arith::MulFOp::create(builder, loc, before, factor);
+      }
       if (auto dot = dyn_cast<DotOp>(op)) {
         Value weights = linear.contains(dot.getLhs()) ? dot.getLhs() : dot.getRhs();
         IRMapping operands(mapping);
-        operands.map(dot.getAcc(), shrunk);
+        if (!isWhole)
+          operands.map(dot.getAcc(), shrunk);
         // First the weights, whose sums are taken in the same walk.
         operands.map(weights, stage(narrow(mapping.lookup(weights), dot)));
         stageFactors(dot, operands, weights);
         results[number + 1] = builder.clone(*op, operands)->getResult(0);
       } else {
         Value here = builder.clone(*op, mapping)->getResult(0);
-        results[number + 1] = arith::AddFOp::create(builder, loc, shrunk, here);
+        results[number + 1] = isWhole ? here : arith::AddFOp::create(builder, loc, shrunk, here);
       }
     }
   }
@@ -536,11 +548,27 @@ void OnlineLoop::restoreEmptyRows(MutableArrayRef<Value> results) {
                                    spread(widen(factor, elementOf(result)), result, sum->getResult(0)));
 }
 
+/// One piece that is the whole axis, behind which nothing is left to scale. A processor gains by it nevertheless: each
+/// query is turned, and each weight computed, once for all features.
+LogicalResult OnlineLoop::emitWhole() {
+  SmallVector<Value> results;
+  emitPiece({}, results);
+  restoreEmptyRows(results);
+  replace(results);
+  return success();
+}
+
 LogicalResult OnlineLoop::run() {
+  collect();
+  const int64_t extent = axes.extent(axis);
+  if (tile >= extent && (!max || !isProcessor()))
+    return success();
   if (failed(find()))
     return failure();
   stageBefore();
   builder.setInsertionPointAfter(dependent.back());
+  if (tile >= extent)
+    return emitWhole();
   SmallVector<Value> carried;
   if (max)
     carried.push_back(splat(typeOf(max.getResult()), -std::numeric_limits<double>::infinity()));
@@ -548,7 +576,7 @@ LogicalResult OnlineLoop::run() {
     carried.push_back(splat(typeOf(sum->getResult(0)), 0));
   if (max)
     seen = findVisibleRange(max.getInput(), axes, axis, builder, loc);
-  int64_t extent = axes.extent(axis), whole = extent - extent % tile;
+  const int64_t whole = extent - extent % tile;
   FailureOr<scf::ForOp> loop = emitLoop(0, whole, tile, carried);
   if (succeeded(loop) && whole != extent)
     loop = emitLoop(whole, extent, extent - whole, loop->getResults());
