@@ -10,7 +10,7 @@ using namespace zyx;
 using namespace zyx::pipelines;
 
 // The byte form of a kept kernel: mark, version, checksum of all that follows; key, facts, remarks, code.
-static constexpr Envelope envelope{"\x7fZYXCODE", 2, Envelope::Checksum::Bits128};
+static constexpr Envelope envelope{"\x7fZYXCODE", 3, Envelope::Checksum::Bits128};
 
 KernelReuse::KernelReuse(const Options &options, const target::Emitter &emitter)
     : kernels(options.kernels),

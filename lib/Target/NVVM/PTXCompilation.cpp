@@ -89,11 +89,13 @@ void hideNegations(llvm::Module &module) {
     }
 }
 
-/// The first instructions of each kernel: what is behind it may begin, and this one waits for what it is behind. They
-/// are written into the text, as LLVM may move reads of what a kernel does not write in front of any instruction.
+/// The first instructions of each kernel: it waits for what it is behind, and then what is behind it may begin. They
+/// are written into the text, as LLVM may move reads of what a kernel does not write in front of any instruction. In
+/// the other order a kernel could begin while one two before it still reads, and fills first caches with what the one
+/// in between overwrites.
 std::string withWaits(llvm::StringRef text) {
   constexpr llvm::StringLiteral entry = ".entry ",
-                                first = "\tgriddepcontrol.launch_dependents;\n\tgriddepcontrol.wait;\n";
+                                first = "\tgriddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;\n";
   std::string result;
   while (true) {
     size_t at = text.find(entry);

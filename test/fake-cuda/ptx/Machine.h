@@ -142,10 +142,11 @@ public:
                    bool isWrite) {
     return resolve(warp, at, lane, space, address, bytes, isWrite, bytes);
   }
-  /// Fails where a lane may not touch global memory yet.
-  void requireBehind(const Warp &warp, const Instruction &at, unsigned lane) const {
+  /// Fails where a lane may not do that yet.
+  void requireBehind(const Warp &warp, const Instruction &at, unsigned lane,
+                     const char *what = "touches memory") const {
     if (!(warp.behind >> lane & 1))
-      fail(warp, at, lane, "touches memory before it has waited for the kernel before");
+      fail(warp, at, lane, std::string(what) + " before it has waited for the kernel before");
   }
   /// Shared memory of the cluster.
   uint8_t *shared(const Warp &warp, const Instruction &at, uint64_t address, uint64_t bytes, uint64_t alignment);

@@ -191,7 +191,10 @@ bool decodeClusterBarrier(Decoder &decoder, Instruction &made) {
 bool decodeGridControl(Decoder &decoder, Instruction &made) {
   const bool waits = decoder.take("wait");
   decoder.require(waits || decoder.take("launch_dependents"), "controls grids in a way that is not known");
-  made.execute = [](Machine &, Warp &, const Instruction &, uint32_t) {};
+  made.execute = [](Machine &machine, Warp &warp, const Instruction &at, uint32_t mask) {
+    for (uint32_t left = mask; left; left &= left - 1)
+      machine.requireBehind(warp, at, static_cast<unsigned>(std::countr_zero(left)), "lets the next kernel begin");
+  };
   if (waits) {
     decoder.program.waits = true;
     made.execute = [](Machine &, Warp &warp, const Instruction &, uint32_t mask) { warp.behind |= mask; };

@@ -35,12 +35,14 @@ TEST(PtxFault, ABarrierThatNotAllReach) {
 }
 
 TEST(PtxFault, MemoryBeforeTheKernelInFrontIsOver) {
-  const std::string wait = "griddepcontrol.launch_dependents;\ngriddepcontrol.wait;\n",
+  const std::string wait = "griddepcontrol.wait;\ngriddepcontrol.launch_dependents;\n",
                     touch = "ld.global.b32 %r2, [%rd3];\n";
   EXPECT_EQ(faultOf(kernel(wait + touch)), "");
   EXPECT_THAT(faultOf(kernel(touch + wait)),
               AllOf(HasSubstr("touches memory before it has waited for the kernel before"), HasSubstr("line 19"),
                     HasSubstr("ld.global.b32")));
+  EXPECT_THAT(faultOf(kernel("griddepcontrol.launch_dependents;\n" + wait)),
+              HasSubstr("lane 0: lets the next kernel begin before it has waited for the kernel before"));
   // Shared memory, parameters and barriers are a kernel's own.
   EXPECT_EQ(faultOf(kernel("mov.b32 %r2, dynamic;\nst.shared.b32 [%r2], %r1;\nbar.sync 0;\n" + wait + touch),
                     {.sharedBytes = 256}),
