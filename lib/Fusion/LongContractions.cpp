@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "LongContractions.h"
 
+#include "NormalizeViews.h"
+
 #include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
@@ -23,6 +25,35 @@ static bool followsReduction(Value value, llvm::DenseSet<Operation *> &seen) {
     return true;
   const bool isPassed = isView(op) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(op);
   return isPassed && llvm::any_of(op->getOperands(), [&](Value operand) { return followsReduction(operand, seen); });
+}
+
+/// What a factor is in memory, or what computes it: without views and casts to wider floats.
+static Value stripFactor(Value factor) {
+  while (isView(factor.getDefiningOp()) || zyx::fusion::isWidening(factor.getDefiningOp()))
+    factor = factor.getDefiningOp()->getOperand(0);
+  return factor;
+}
+
+/// Whether a factor that nothing else reads follows a reduction: the kernel of one might be that of the contraction.
+static bool followsOwnReduction(Value factor) {
+  while (factor.hasOneUse() && (isView(factor.getDefiningOp()) || zyx::fusion::isWidening(factor.getDefiningOp())))
+    factor = factor.getDefiningOp()->getOperand(0);
+  llvm::DenseSet<Operation *> seen;
+  return factor.hasOneUse() && followsReduction(factor, seen);
+}
+
+/// Whether threads bring the factors of a contraction to where they are multiplied: f32, or what each reader computes
+/// of inputs. Others are copied by an engine, and their long sums are split by the kernel itself.
+static bool isBroughtByThreads(ReduceOp op) {
+  bool isNarrow = false;
+  for (Value factor : op.getX().getDefiningOp()->getOperands()) {
+    const Value source = stripFactor(factor);
+    isNarrow |= cast<RankedTensorType>(source.getType()).getElementTypeBitWidth() <= 16;
+    llvm::DenseSet<Operation *> seen;
+    if (isElementwise(source.getDefiningOp()) && !followsReduction(source, seen))
+      return true;
+  }
+  return !isNarrow;
 }
 
 /// Whether a value is made of a softmax's weights: of an exponential that is measured from a largest element, or that
@@ -171,13 +202,17 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   if (most == 0)
     return std::nullopt;
   // What follows another reduction stays whole where it may share a kernel with it: in an attention, or in a chain of
-  // products. Sums over all positions of images share none.
+  // products. Sums over all positions of images share none, nor does what threads bring of values that others read,
+  // too.
   constexpr int64_t fewestOfImages = int64_t(1) << 16;
   llvm::DenseSet<Operation *> seen, seenWeights;
   const int64_t steps = cast<RankedTensorType>(op.getX().getType()).getNumElements() /
                         cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const bool follows = followsReduction(op.getX(), seen);
-  if (follows && ((steps < fewestOfImages && !isLongOfFew(op, machine)) || hasSoftmaxWeights(op.getX(), seenWeights)))
+  const bool mayShare = follows && (!isBroughtByThreads(op) ||
+                                    llvm::any_of(op.getX().getDefiningOp()->getOperands(), followsOwnReduction));
+  if (follows &&
+      ((mayShare && steps < fewestOfImages && !isLongOfFew(op, machine)) || hasSoftmaxWeights(op.getX(), seenWeights)))
     return std::nullopt;
   if (hasPartPerImage(op)) {
     const int64_t images = op.getDims().front();
@@ -186,7 +221,7 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   LeadingPart leading = findLeadingPart(op, most);
   // Other readers of what is computed would have it in another shape: it would be computed and stored for each. Each
   // image is a part then, if that makes no more than twice as many.
-  if (follows && leading.cut >= 0) {
+  if (mayShare && leading.cut >= 0) {
     const int64_t first = op.getDims().front(), images = cast<RankedTensorType>(op.getX().getType()).getDimSize(first);
     if (leading.cut != first || op.getDims().size() < 2 || images > 2 * most)
       return std::nullopt;

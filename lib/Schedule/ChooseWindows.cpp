@@ -309,8 +309,25 @@ private:
           count = more;
       tiles[*rows.begin()] = std::max<int64_t>(count, 1);
     }
-    for (Axis axis : parallel)
+    for (Axis axis : withSharersTogether(parallel))
       draft.grid(axis, tiles.contains(axis) ? tiles[axis] : 1);
+  }
+
+  /// Axes in an order in which threads that read the same windows, as those of all rows of a group do, follow each
+  /// other: the first cache has what the others have read. Neighbours along the last axis stay neighbours.
+  SmallVector<Axis> withSharersTogether(SmallVector<Axis> parallel) {
+    auto isCombined = [&](Axis axis) { return axes.isCombined(axis); };
+    LoadOp largest;
+    int64_t most = 0;
+    for (LoadOp load : draft.loads) {
+      const int64_t points = cast<RankedTensorType>(load.getType()).getNumElements();
+      if (points > most && llvm::any_of(axes.of(load.getResult()), isCombined))
+        largest = load, most = points;
+    }
+    if (largest)
+      std::stable_partition(parallel.begin(), std::prev(parallel.end()),
+                            [&](Axis axis) { return axes.contains(largest.getResult(), axis); });
+    return parallel;
   }
 
   ScheduleDraft &draft;

@@ -19,3 +19,47 @@ func.func @product(%a: tensor<32x65536xf32>, %b: tensor<32x65536xf32>) -> tensor
   %y = graph.reduce add %p dims = [2] : tensor<32x32x65536xf32> -> tensor<32x32xf32>
   return %y : tensor<32x32xf32>
 }
+
+// A gradient of adapters: what follows a sum and others read, too, is stored by itself, and threads bring both factors.
+// CHECK-LABEL: func.func @adapter
+// CHECK: graph.reduce add %{{.*}} dims = [0, 1, 2] : tensor<8x[[PARTS:[0-9]+]]x{{[0-9]+}}x4096x8xf32> -> tensor<4096x8xf32>
+// Nothing else reads it here: both may be one kernel.
+// CHECK-LABEL: func.func @alone
+// CHECK: graph.reduce add %{{.*}} dims = [0, 1] : tensor<8x2048x4096x8xf32> -> tensor<4096x8xf32>
+func.func @adapter(%x: tensor<8x2048x4096xbf16>, %a: tensor<8x4096xf32>, %dy: tensor<8x2048x4096xbf16>) -> (tensor<4096x8xf32>, tensor<8x2048x8xbf16>) {
+  %xf = graph.cast %x : tensor<8x2048x4096xbf16> -> tensor<8x2048x4096xf32>
+  %x1 = graph.reshape %xf : tensor<8x2048x4096xf32> -> tensor<8x2048x1x4096xf32>
+  %xs = graph.expand %x1 : tensor<8x2048x1x4096xf32> -> tensor<8x2048x8x4096xf32>
+  %a1 = graph.reshape %a : tensor<8x4096xf32> -> tensor<1x1x8x4096xf32>
+  %as = graph.expand %a1 : tensor<1x1x8x4096xf32> -> tensor<8x2048x8x4096xf32>
+  %p = graph.binary mul %xs, %as : tensor<8x2048x8x4096xf32>
+  %h = graph.reduce add %p dims = [3] : tensor<8x2048x8x4096xf32> -> tensor<8x2048x8xf32>
+  %down = graph.cast %h : tensor<8x2048x8xf32> -> tensor<8x2048x8xbf16>
+  %wide = graph.cast %down : tensor<8x2048x8xbf16> -> tensor<8x2048x8xf32>
+  %h1 = graph.reshape %wide : tensor<8x2048x8xf32> -> tensor<8x2048x1x8xf32>
+  %hs = graph.expand %h1 : tensor<8x2048x1x8xf32> -> tensor<8x2048x4096x8xf32>
+  %half = graph.constant dense<0.5> : tensor<8x2048x4096xbf16>
+  %dyh = graph.binary mul %dy, %half : tensor<8x2048x4096xbf16>
+  %dyf = graph.cast %dyh : tensor<8x2048x4096xbf16> -> tensor<8x2048x4096xf32>
+  %d1 = graph.reshape %dyf : tensor<8x2048x4096xf32> -> tensor<8x2048x4096x1xf32>
+  %ds = graph.expand %d1 : tensor<8x2048x4096x1xf32> -> tensor<8x2048x4096x8xf32>
+  %q = graph.binary mul %ds, %hs : tensor<8x2048x4096x8xf32>
+  %g = graph.reduce add %q dims = [0, 1] : tensor<8x2048x4096x8xf32> -> tensor<4096x8xf32>
+  return %g, %down : tensor<4096x8xf32>, tensor<8x2048x8xbf16>
+}
+
+func.func @alone(%x: tensor<8x2048x4096xf32>, %a: tensor<8x4096xf32>, %dy: tensor<8x2048x4096xf32>) -> tensor<4096x8xf32> {
+  %x1 = graph.reshape %x : tensor<8x2048x4096xf32> -> tensor<8x2048x1x4096xf32>
+  %xs = graph.expand %x1 : tensor<8x2048x1x4096xf32> -> tensor<8x2048x8x4096xf32>
+  %a1 = graph.reshape %a : tensor<8x4096xf32> -> tensor<1x1x8x4096xf32>
+  %as = graph.expand %a1 : tensor<1x1x8x4096xf32> -> tensor<8x2048x8x4096xf32>
+  %p = graph.binary mul %xs, %as : tensor<8x2048x8x4096xf32>
+  %h = graph.reduce add %p dims = [3] : tensor<8x2048x8x4096xf32> -> tensor<8x2048x8xf32>
+  %h1 = graph.reshape %h : tensor<8x2048x8xf32> -> tensor<8x2048x1x8xf32>
+  %hs = graph.expand %h1 : tensor<8x2048x1x8xf32> -> tensor<8x2048x4096x8xf32>
+  %d1 = graph.reshape %dy : tensor<8x2048x4096xf32> -> tensor<8x2048x4096x1xf32>
+  %ds = graph.expand %d1 : tensor<8x2048x4096x1xf32> -> tensor<8x2048x4096x8xf32>
+  %q = graph.binary mul %ds, %hs : tensor<8x2048x4096x8xf32>
+  %g = graph.reduce add %q dims = [0, 1] : tensor<8x2048x4096x8xf32> -> tensor<4096x8xf32>
+  return %g : tensor<4096x8xf32>
+}

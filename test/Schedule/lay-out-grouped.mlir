@@ -137,10 +137,11 @@ func.func @gradient(%w: tensor<128x4x5x5xf16> {graph.name = "w"}, %dy: tensor<8x
 // -----
 
 // Of 36 terms threads add up windows as they lie, with all elements of a window unrolled, where neighbours are neighbours in memory.
+// Rows of a group read the same windows, and follow each other.
 // CHECK-LABEL: plan.func @few(
 // CHECK:         plan.launch @few_0_window
 // CHECK-LABEL: kernel.func @few_0(
-// CHECK-SAME:    #kernel.grid_step<"i3", 4>, #kernel.grid_step<"i4", 8>
+// CHECK-SAME:    #kernel.grid_step<"i3", 4>, #kernel.grid_step<"i2", 1>, #kernel.grid_step<"i4", 8>
 // CHECK-NOT:     kernel.dot
 // CHECK:         kernel.reduce add
 func.func @few(%x: tensor<64x128x64x64xbf16> {graph.name = "x"}, %w: tensor<128x4x3x3xbf16> {graph.name = "w", graph.weight}) -> tensor<64x128x64x64xbf16> {

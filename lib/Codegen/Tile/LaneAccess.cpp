@@ -168,8 +168,8 @@ void LaneLoader::require(LaneMask &mask, const LaneIndex &lane, int64_t low, int
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, number, limit);
   };
   // Of vectors that begin at multiples of their length, bounds that are such multiples, too, cut none.
-  const bool isWhole = !lane.lanes && lane.step == 1 && low % numLanes == 0 && high % numLanes == 0 &&
-                       knownDivisor(lane.first) % numLanes == 0;
+  const bool isWhole = whole != WholeVectors::Masked && !lane.lanes && lane.step == 1 && low % numLanes == 0 &&
+                       high % numLanes == 0 && knownDivisor(lane.first) % numLanes == 0;
   if (!lane.lanes && (lane.step == 0 || isWhole))
     mask.all = both(mask.all, isBelow(distance.first, index(length)));
   else
@@ -275,18 +275,17 @@ Value LaneLoader::emit(ViewOp view, const LaneAddress &place, Value other) {
     return LoadOp::create(builder, loc, type, row, index, mask, mask ? other : Value(), ArrayAttr(),
                           DenseBoolArrayAttr());
   };
-  if (branches && !at.lanes && at.step == 1 && place.mask.all && !place.mask.each) {
+  const bool isWhole = !at.lanes && at.step == 1 && place.mask.all && !place.mask.each;
+  if (whole == WholeVectors::Branch && isWhole) {
     Value fill = other ? other : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)).getResult();
     return readBehindBranch(builder, place.mask.all, vector::BroadcastOp::create(builder, loc, result, fill),
                             [&] { return read(result, at.first, Value()); });
   }
-  // Threads read one that exists, and take no branch: the loads of several are on their way together.
-  if (!branches && !at.lanes && at.step == 1 && place.mask.all && !place.mask.each &&
-      rowType.getDimSize(0) >= numLanes) {
+  if (whole == WholeVectors::Select && isWhole && rowType.getDimSize(0) >= numLanes) {
     Value fill = other ? other : arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element)).getResult();
     Value first = arith::SelectOp::create(builder, loc, place.mask.all, at.first, index(0));
-    Value whole = read(result, first, Value());
-    return arith::SelectOp::create(builder, loc, place.mask.all, whole,
+    Value taken = read(result, first, Value());
+    return arith::SelectOp::create(builder, loc, place.mask.all, taken,
                                    vector::BroadcastOp::create(builder, loc, result, fill));
   }
   if (!at.lanes && at.step == 1) {

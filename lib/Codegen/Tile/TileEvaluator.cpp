@@ -231,7 +231,7 @@ Value TileEvaluator::loadAt(Value view, ArrayRef<Value> indices, Value other, st
     SmallVector<LaneIndex> lanes;
     for (auto [dim, index] : llvm::enumerate(indices))
       lanes.push_back({index, dim == *vectorDim ? 1 : 0, {}});
-    return LaneLoader(builder, loc, point.lanes, /*branches=*/hasSubgroups)
+    return LaneLoader(builder, loc, point.lanes, hasSubgroups ? WholeVectors::Branch : WholeVectors::Masked)
         .load(view.getDefiningOp<ViewOp>(), lanes, {{}, point.mask}, other);
   }
   auto scalarAt = [&](ArrayRef<Value> at) -> Value {
@@ -502,7 +502,7 @@ Value TileEvaluator::gatherLanes(GatherOp gather, ArrayRef<Value> indices, Point
   Location loc = gather.getLoc();
   auto view = mapping.lookupOrDefault(gather.getView()).getDefiningOp<ViewOp>();
   // A processor tests what all lanes share once for many vectors, by branches that it foresees.
-  LaneLoader loader(builder, loc, point.lanes, /*branches=*/!hasSubgroups);
+  LaneLoader loader(builder, loc, point.lanes, hasSubgroups ? WholeVectors::Select : WholeVectors::Branch);
   loader.setMap(view.getMap());
   LaneMask mask{{}, point.mask};
   SmallVector<LaneIndex> at;

@@ -360,3 +360,98 @@ kernel.func @dv_masked(%q: !b, %k: !b, %mask: !f, %l: !f, %rest: !f, %g: !b, %gv
   kernel.store %dvt, %dvw[%c0, %c0, %c0] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
   kernel.return
 }
+
+// A product without inner ones, whose left factor is computed in f32. Three numbers of bf16 have all digits of one of f32, and
+// halves, because the largest numbers would round to infinity; of an infinity nothing is left for the second one. Results have memory
+// of their own.
+
+// CHECK-LABEL: kernel.func @computed_left
+// CHECK: kernel.alloc : <4x64x64xbf16, shared
+// CHECK: [[OUT:%.*]] = kernel.alloc : <128x64xbf16, shared
+// CHECK: kernel.role "producer"
+// CHECK: kernel.expect {{.*}} bytes 8192
+// CHECK: kernel.async_load
+// CHECK: kernel.expect {{.*}} bytes 8192
+// CHECK: kernel.role "consumer" count 2
+// CHECK: scf.for
+// CHECK: scf.for
+// What is read by threads need not wait for what is copied.
+// CHECK-NOT: kernel.wait
+// CHECK: kernel.load {{.*}} -> tensor<64x64xbf16, #kernel.frag<wgmma_acc>>
+// CHECK: kernel.load {{.*}} -> tensor<64x64xf32, #kernel.frag<wgmma_acc>>
+// CHECK: [[WHOLE:%.*]] = arith.mulf
+// CHECK: [[HALF:%.*]] = arith.mulf [[WHOLE]]
+// CHECK: arith.truncf [[HALF]]
+// CHECK: [[REST:%.*]] = arith.subf [[HALF]]
+// CHECK: arith.cmpf olt
+// CHECK: [[REST1:%.*]] = arith.select {{.*}}, [[REST]]
+// CHECK: arith.truncf [[REST1]]
+// CHECK: arith.subf [[REST1]]
+// CHECK: arith.truncf
+// CHECK: kernel.wait
+// CHECK: [[A:%.*]] = kernel.mma_async
+// CHECK-NEXT: [[B:%.*]] = kernel.mma_async {{.*}} acc [[A]]
+// CHECK: kernel.mma_async {{.*}} acc [[B]]
+// CHECK-NEXT: kernel.mma_commit
+// CHECK: kernel.mma_wait pending 0
+// CHECK: scf.yield
+// What left before has left.
+// CHECK: kernel.async_wait pending 0 read
+// CHECK: kernel.barrier role
+// CHECK: kernel.async_store
+kernel.func @computed_left(%d: !b, %w: !f, %k: !b, %y: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 4, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %dv = kernel.view %d map <[<[4, 256, 128] strides [32768, 128, 1]>]> : !b -> !kernel.view<4x256x128xbf16, global>
+  %d0 = kernel.load %dv[%c0, %c0, %c0] axes ["b0", "m", "k"] in_bounds [true, true, true] : !kernel.view<4x256x128xbf16, global> -> tensor<4x256x128xbf16>
+  %d1 = arith.extf %d0 : tensor<4x256x128xbf16> to tensor<4x256x128xf32>
+  %wv = kernel.view %w map <[<[256, 128] strides [128, 1]>]> : !f -> !kernel.view<256x128xf32, global>
+  %w0 = kernel.load %wv[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<256x128xf32, global> -> tensor<256x128xf32>
+  %w1 = kernel.broadcast %w0 dims [1, 2] : tensor<256x128xf32> -> tensor<4x256x128xf32>
+  %l = arith.mulf %d1, %w1 : tensor<4x256x128xf32>
+  %kv = kernel.view %k map <[<[4, 128, 64] strides [8192, 64, 1]>]> : !b -> !kernel.view<4x128x64xbf16, global>
+  %k0 = kernel.load %kv[%c0, %c0, %c0] axes ["b0", "k", "n"] in_bounds [true, true, true] : !kernel.view<4x128x64xbf16, global> -> tensor<4x128x64xbf16>
+  %z = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %s = kernel.dot %l, %k0, %z : tensor<4x256x128xf32>, tensor<4x128x64xbf16> -> tensor<4x256x64xf32>
+  %t = arith.truncf %s : tensor<4x256x64xf32> to tensor<4x256x64xbf16>
+  %yv = kernel.view %y map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !b -> !kernel.view<4x256x64xbf16, global>
+  kernel.store %t, %yv[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<4x256x64xbf16>, !kernel.view<4x256x64xbf16, global>
+  kernel.return
+}
+
+// Of f16 two numbers have all digits, of rows that are scaled by their largest number so far; so are the sums.
+
+// CHECK-LABEL: kernel.func @computed_left_f16
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: [[SIZE:%.*]] = math.absf
+// CHECK: [[MOST:%.*]] = kernel.reduce max [[SIZE]]
+// CHECK: arith.maximumf {{.*}}, [[MOST]]
+// CHECK: [[LARGEST:%.*]] = arith.minimumf
+// CHECK: [[SHRINK:%.*]] = arith.divf {{.*}}, [[LARGEST]]
+// CHECK: [[SCALE:%.*]] = arith.divf {{.*}}, [[LARGEST]]
+// CHECK: [[SUM:%.*]] = arith.mulf
+// CHECK: arith.truncf
+// CHECK: arith.truncf
+// CHECK: [[A:%.*]] = kernel.mma_async {{.*}} acc [[SUM]]
+// CHECK: kernel.mma_async {{.*}} acc [[A]]
+// CHECK: scf.yield {{.*}}, [[LARGEST]]
+!h = !kernel.buffer<f16, global>
+kernel.func @computed_left_f16(%d: !h, %w: !f, %k: !h, %y: !f) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 4, group 400>]>} {
+  %c0 = arith.constant 0 : index
+  %dv = kernel.view %d map <[<[4, 256, 128] strides [32768, 1, 256]>]> : !h -> !kernel.view<4x256x128xf16, global>
+  %d0 = kernel.load %dv[%c0, %c0, %c0] axes ["b0", "m", "k"] in_bounds [true, true, true] : !kernel.view<4x256x128xf16, global> -> tensor<4x256x128xf16>
+  %d1 = arith.extf %d0 : tensor<4x256x128xf16> to tensor<4x256x128xf32>
+  %wv = kernel.view %w map <[<[256, 128] strides [1, 256]>]> : !f -> !kernel.view<256x128xf32, global>
+  %w0 = kernel.load %wv[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<256x128xf32, global> -> tensor<256x128xf32>
+  %w1 = kernel.broadcast %w0 dims [1, 2] : tensor<256x128xf32> -> tensor<4x256x128xf32>
+  %l = arith.mulf %d1, %w1 : tensor<4x256x128xf32>
+  %kv = kernel.view %k map <[<[4, 128, 64] strides [8192, 64, 1]>]> : !h -> !kernel.view<4x128x64xf16, global>
+  %k0 = kernel.load %kv[%c0, %c0, %c0] axes ["b0", "k", "n"] in_bounds [true, true, true] : !kernel.view<4x128x64xf16, global> -> tensor<4x128x64xf16>
+  %z = arith.constant dense<0.0> : tensor<4x256x64xf32>
+  %s = kernel.dot %l, %k0, %z : tensor<4x256x128xf32>, tensor<4x128x64xf16> -> tensor<4x256x64xf32>
+  %yv = kernel.view %y map <[<[4, 256, 64] strides [16384, 64, 1]>]> : !f -> !kernel.view<4x256x64xf32, global>
+  kernel.store %s, %yv[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<4x256x64xf32>, !kernel.view<4x256x64xf32, global>
+  kernel.return
+}

@@ -46,12 +46,22 @@ struct LaneStride {
 };
 LaneStride laneStride(MapAttr map, unsigned dim, int64_t lanes);
 
+/// How vectors are read of which all lanes exist, or none.
+enum class WholeVectors {
+  /// Under a mask, like others.
+  Masked,
+  /// Behind a branch.
+  Branch,
+  /// In any case, from a place that exists, and not taken where it is not theirs: loads of several vectors are on their
+  /// way together.
+  Select,
+};
+
 /// Emits the loads of vectors of `lanes` elements.
 class LaneLoader {
 public:
-  /// With `branches`, whole vectors that may not exist are read behind a branch, not under a mask.
-  LaneLoader(mlir::OpBuilder &builder, mlir::Location loc, int64_t lanes, bool branches = false)
-      : builder(builder), loc(loc), numLanes(lanes), branches(branches) {}
+  LaneLoader(mlir::OpBuilder &builder, mlir::Location loc, int64_t lanes, WholeVectors whole)
+      : builder(builder), loc(loc), numLanes(lanes), whole(whole) {}
 
   /// The elements at `indices` of a view whose map has no symbols; lanes that have none, because the
   /// mask or the map says so, are `other`, or zero where it is null. One index at least differs between lanes.
@@ -87,7 +97,7 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   int64_t numLanes;
-  bool branches;
+  WholeVectors whole;
   mlir::Type laneType;
 };
 
