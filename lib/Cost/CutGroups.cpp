@@ -192,11 +192,43 @@ static bool isFarFromLeast(const Estimate &whole) {
   return whole.seconds > fits::nearLeast * whole.least && whole.seconds - whole.least >= fits::fewSeconds;
 }
 
+/// What is summed up of weights alone, where others read it: stored, it is computed once for many runs. What cards make
+/// of it has not been measured.
+SmallVector<Value> Cutter::findKept(GroupOp group) {
+  if (costs.getTarget().hasSubgroups())
+    return {};
+  llvm::DenseSet<Value> fixed, summed;
+  llvm::SetVector<Value> kept;
+  for (auto [argument, input] : llvm::zip_equal(group.getBlock().getArguments(), group.getInputs()))
+    if (runsOnce.isFixed(input))
+      fixed.insert(argument);
+  for (Operation &op : group.getBlock()) {
+    const bool isFixed = op.getNumResults() == 1 && (op.getNumOperands() > 0 || isa<ConstantOp, IotaOp>(op)) &&
+                         llvm::all_of(op.getOperands(), [&](Value operand) { return fixed.contains(operand); });
+    for (Value operand : op.getOperands())
+      if (isFixed && (isa<ReduceOp>(op) || summed.contains(operand)))
+        summed.insert(op.getResult(0));
+      else if (!isFixed && summed.contains(operand) && summed.contains(getViewSource(operand)))
+        kept.insert(getViewSource(operand));
+    if (isFixed)
+      fixed.insert(op.getResult(0));
+  }
+  return kept.takeVector();
+}
+
+bool Cutter::isWorthCutting(GroupOp group, const Estimate &whole) {
+  return mayCut(group) && (isFarFromLeast(whole) || !findKept(group).empty());
+}
+
 /// Leaves the best cut in `best`, and says of how many.
 size_t Cutter::findBest(GroupOp group, const Estimate &whole, ArrayRef<Value> ordered) {
   best.clear();
   least = whole.seconds * fits::clearlyLess;
-  const SmallVector<SmallVector<Value>> cuts = findCuts(group, ordered);
+  SmallVector<SmallVector<Value>> cuts;
+  if (isFarFromLeast(whole))
+    cuts = findCuts(group, ordered);
+  if (SmallVector<Value> kept = findKept(group); !kept.empty() && !llvm::is_contained(cuts, kept))
+    cuts.insert(cuts.begin(), std::move(kept));
   for (ArrayRef<Value> cut : cuts) {
     tryOut(group, cut);
     // There is little left to win.
@@ -208,7 +240,7 @@ size_t Cutter::findBest(GroupOp group, const Estimate &whole, ArrayRef<Value> or
 
 std::optional<double> Cutter::weigh(GroupOp group) {
   std::optional<Estimate> whole = costs.weigh(group);
-  if (!whole || !isFarFromLeast(*whole) || !mayCut(group))
+  if (!whole || !isWorthCutting(group, *whole))
     return whole ? std::optional(whole->seconds) : std::nullopt;
   auto [place, isNew] = known.try_emplace(keyOf(group));
   if (isNew) {
@@ -227,7 +259,7 @@ bool Cutter::run(GroupOp first) {
     if (!mayCut(group))
       continue;
     std::optional<Estimate> whole = costs.weigh(group);
-    if (!whole || !isFarFromLeast(*whole))
+    if (!whole || !isWorthCutting(group, *whole))
       continue;
     FactorOrders orders(group, !costs.getTarget().hasSubgroups());
     const size_t numCuts = findBest(group, *whole, orders.getValues());

@@ -196,6 +196,43 @@ TEST(ForkTest, IsSharedByNeighbours) {
               ElementsAre(2, 2));
 }
 
+/// Numbers of 16 bits, which a copy moves by `by` elements.
+std::vector<uint16_t> moved(unsigned threads, int64_t size, int64_t by, bool isInPlace) {
+  Artifact a;
+  a.entry = "main";
+  a.target = "cpu";
+  a.inputs = {{"x", {DType::U16, {size}}}};
+  a.outputs = {{"y", {DType::U16, {size + by}}}};
+  const auto bytes = static_cast<uint64_t>(2 * size), further = static_cast<uint64_t>(2 * by);
+  a.buffers = {{BufferKind::Input, 0, bytes}, {BufferKind::Output, 0, bytes + further}};
+  a.commands = {{Copy{{0, 0}, {1, isInPlace ? 0 : further}, bytes}, {}}};
+  if (isInPlace)
+    a.commands.push_back({Copy{{1, 0}, {1, further}, bytes}, {}});
+  if (auto code = readFile(testKernels()); code.isOk())
+    a.code = {{"elf-so", std::move(*code)}};
+  auto executor = Executor::create(*createDevice("cpu", {.threads = threads, .oversubscribe = true}), a);
+  EXPECT_TRUE(executor.isOk()) << executor.status().toString();
+  std::vector<uint16_t> x(static_cast<size_t>(size)), y(static_cast<size_t>(size + by));
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = static_cast<uint16_t>(i * 40503 >> 3);
+  EXPECT_TRUE((*executor)->setInput(0, std::as_bytes(std::span(x))).isOk());
+  EXPECT_TRUE((*executor)->run().isOk());
+  EXPECT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(y))).isOk());
+  y.erase(y.begin(), y.begin() + by);
+  return y == x ? std::vector<uint16_t>() : y;
+}
+
+TEST(ForkTest, SharesOutLongCopies) {
+  // Ends within a line, and behind one.
+  for (const int64_t size : {3 * int64_t(chunk), 5 * int64_t(chunk) / 2 + 1, 40 * int64_t(chunk) + 64})
+    for (const unsigned threads : {1u, 2u, 5u}) {
+      EXPECT_THAT(moved(threads, size, 0, false), IsEmpty()) << size << " on " << threads;
+      EXPECT_THAT(moved(threads, size, 3, false), IsEmpty()) << size << " on " << threads;
+      // What overlaps is moved from one end.
+      EXPECT_THAT(moved(threads, size, 101, true), IsEmpty()) << size << " on " << threads;
+    }
+}
+
 TEST(ForkTest, SurvivesFourTimesAsManyThreadsAsProcessors) {
   const Plan plan = everything();
   const std::vector<uint64_t> expected = results(1, plan);

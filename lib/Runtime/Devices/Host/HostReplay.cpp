@@ -84,6 +84,8 @@ public:
         addLaunch(step, *launch, functions[launch->kernel]);
       else if (step.kind != Step::Loop)
         step.isShort = step.size / bytesPerNanosecond <= nanosecondsPerChunk;
+      if (step.kind == Step::Copy)
+        addCopy(step);
     });
     for (Step &step : steps) {
       step.args.buffers = slots.data() + step.slot;
@@ -130,6 +132,22 @@ private:
     step.job.chunks = chunksOf(launch, step.job.total);
     step.members = std::min(step.job.chunks, numThreads);
     step.isShort = !isUnknown(launch) && estimate(launch) <= nanosecondsPerChunk;
+  }
+
+  /// One thread alone does not read and write as fast as memory can.
+  void addCopy(Step &step) const {
+    step.job.body = copyChunk;
+    step.job.total = static_cast<int64_t>((step.size + linePair - 1) / linePair);
+    step.job.chunks =
+        static_cast<uint32_t>(std::min(1 + step.size / bytesPerNanosecond / nanosecondsPerChunk, maxChunks));
+    step.members = std::min(step.job.chunks, numThreads);
+  }
+
+  static void copyChunk(void *context, int64_t begin, int64_t end) {
+    const Step &step = *static_cast<const Step *>(context);
+    const uint64_t from = static_cast<uint64_t>(begin) * linePair, to = static_cast<uint64_t>(end) * linePair;
+    std::memcpy(static_cast<std::byte *>(step.args.buffers[1]) + from,
+                static_cast<const std::byte *>(step.args.buffers[0]) + from, std::min(to, step.size) - from);
   }
 
   static void chunk(void *context, int64_t begin, int64_t end) {
@@ -266,24 +284,36 @@ private:
     });
   }
 
-  void runStep(const Step &step) {
-    if (step.kind == Step::Launch) {
-      if (numThreads == 1 || step.job.chunks <= 1)
-        step.job.runAlone();
-      else if (isInFork)
-        group.share(step.job);
-      else
-        group.run(step.job);
+  void runJob(const Job &job) {
+    if (numThreads == 1 || job.chunks <= 1)
+      job.runAlone();
+    else if (isInFork)
+      group.share(job);
+    else
+      group.run(job);
+  }
+
+  void runCopy(const Step &step) {
+    const auto *from = static_cast<const std::byte *>(slots[step.slot]);
+    auto *to = static_cast<std::byte *>(slots[step.slot + 1]);
+    // What is donated to its own update is there already.
+    if (to == from)
       return;
-    }
+    const auto distance = reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from);
+    const bool isApart = distance >= step.size && -distance >= step.size;
+    if (isApart && step.members > 1)
+      runJob(step.job);
+    else
+      std::memmove(to, from, step.size);
+  }
+
+  void runStep(const Step &step) {
+    if (step.kind == Step::Launch)
+      return runJob(step.job);
     if (step.size == 0)
       return;
-    if (step.kind == Step::Copy) {
-      // what is donated to its own update is there already.
-      if (slots[step.slot + 1] != slots[step.slot])
-        std::memmove(slots[step.slot + 1], slots[step.slot], step.size);
-      return;
-    }
+    if (step.kind == Step::Copy)
+      return runCopy(step);
     // Doubles what is filled until all is.
     auto *to = static_cast<std::byte *>(slots[step.slot]);
     std::memcpy(to, &step.pattern, step.patternSize);
