@@ -261,30 +261,4 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
                          : choices;
 }
 
-SmallVector<TensorChoice> chooseComputedSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target) {
-  std::string reason;
-  std::optional<TensorChain> found = matchTensorChain(func, axes, target, reason);
-  if (!found || !found->inner.empty())
-    return {};
-  // What a thread computes of a block, and the parts of that, are in its registers beside the sums.
-  constexpr int64_t rows = 128, columns = 64, barriers = 1024;
-  const TensorChain::Outer &outer = found->outer.front();
-  const int64_t all = axes.extent(found->rows), streamed = axes.extent(found->streamed);
-  const auto width = static_cast<int64_t>(llvm::alignTo(outer.width, panel)),
-             walked = static_cast<int64_t>(llvm::alignTo(outer.other.columns(), panel));
-  int64_t batches = 1;
-  for (Axis axis : found->batches)
-    batches *= axes.extent(axis);
-  // Tiles that are mostly empty, or too few of them, are left to threads, and what is wider than a tile is computed
-  // once for all of it.
-  const auto tiles = static_cast<double>(batches) * std::ceil(static_cast<double>(all) / static_cast<double>(rows));
-  if (width > rows || all < rows / 2 || streamed < columns || tiles < static_cast<double>(target.cores) / 2)
-    return {};
-  const int64_t stages = std::min(mostStages, (target.simt.sharedBytes - rows * width * elementBytes - barriers) /
-                                                  (columns * walked * elementBytes));
-  const int64_t group = batchesTogether(streamed * walked * elementBytes, target);
-  return {{TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, group, /*split=*/1, /*tf32=*/false,
-                               /*warps=*/0)}};
-}
-
 } // namespace zyx::schedule

@@ -164,9 +164,6 @@ SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const
     return chooseAttentionSteps(func, axes, target, most);
   if (target.hasTensorTiles() && isChain(func))
     return chooseChainSteps(func, axes, target, most);
-  if (target.hasTensorTiles() && isComputedProduct(func))
-    if (SmallVector<TensorChoice> choices = chooseComputedSteps(func, axes, target); !choices.empty())
-      return choices;
   std::string reason;
   std::optional<TensorDot> dot = matchTensorDot(func, axes, target, target.matrix.allowsReducedPrecision, reason);
   // What cannot be cut to tf32 is multiplied with all digits.

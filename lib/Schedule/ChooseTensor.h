@@ -43,9 +43,6 @@ bool hasFewRows(const SharedChoice &choice);
 /// Those of a kernel that may be a chain of products, as gradients of an attention are.
 llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                  const target::TargetInfo &target, unsigned most);
-/// That of a product whose left factor is computed in f32, if tensor cores are to multiply it in parts.
-llvm::SmallVector<TensorChoice> chooseComputedSteps(kernel::FuncOp func, const kernel::Axes &axes,
-                                                    const target::TargetInfo &target);
 
 /// Cycles in which the workgroups of a cluster meet, each of which sends the others so many bytes.
 double clusterExchangeCycles(int64_t split, int64_t sent, const target::TargetInfo &target);

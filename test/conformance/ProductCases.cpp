@@ -112,26 +112,6 @@ static void addComputed(std::vector<Case> &cases, DType dtype, int64_t m, int64_
                    }});
 }
 
-/// A left factor that is computed in f32, of 16 bits and of numbers that are far from one, so that 16 bits lose its
-/// digits; the right one has 16 bits.
-static void addWideFactor(std::vector<Case> &cases, DType dtype, int64_t rows, int64_t depth, double scale,
-                          bool isTransposed, bool isNarrow) {
-  constexpr int64_t batch = 70, columns = 40;
-  cases.push_back({"product.wide-factor." + std::to_string(rows) + "x" + std::to_string(depth) + "." +
-                       std::string(toString(dtype)) + (isTransposed ? ".transposed" : "") + (isNarrow ? ".narrow" : ""),
-                   [=](Builder &b) {
-                     const Shape all{batch, rows, depth}, read{batch, depth, rows};
-                     auto given = [&](DType own) {
-                       return isTransposed ? b.permute(b.x(own, read), {0, 2, 1}) : b.x(own, all);
-                     };
-                     NodeId left = b.mul(b.cast(given(dtype), DType::F32), given(DType::F32));
-                     left = b.mul(left, b.like(left, scale));
-                     const NodeId right = b.cast(b.x(dtype, {batch, depth, columns}), DType::F32);
-                     const NodeId sums = b.matmul(left, right, DType::F32);
-                     return Nodes{isNarrow ? b.cast(sums, dtype) : sums};
-                   }});
-}
-
 /// A layer of few rows, whose weights lie along the contraction, with a bias and an activation behind it.
 static void addFewRows(std::vector<Case> &cases, DType dtype, int64_t rows, int64_t columns, int64_t depth) {
   cases.push_back({"product.few-rows." + std::to_string(rows) + "x" + std::to_string(columns) + "x" +
@@ -329,11 +309,6 @@ void addProductCases(std::vector<Case> &cases) {
     addScaledGroups(cases, dtype, 130, 5, 64, 136);
     addScaledGroups(cases, dtype, 70, 3, 192, 64);
     addScaledGroups(cases, dtype, 70, 4, 40, 64);
-  }
-  for (const DType dtype : {F16, BF16}) {
-    addWideFactor(cases, dtype, 70, 200, 1e9, /*isTransposed=*/false, /*isNarrow=*/false);
-    addWideFactor(cases, dtype, 130, 64, 1e-9, /*isTransposed=*/true, /*isNarrow=*/false);
-    addWideFactor(cases, dtype, 128, 136, 1, /*isTransposed=*/true, /*isNarrow=*/true);
   }
   addGated(cases, F32, 70, 136, 40);
   addLong(cases, BF16, 64, 16128, /*hasSecond=*/true);

@@ -21,10 +21,6 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Rows of a left factor of several parts in f16 have this as their largest number, or less where all of them are
-/// smaller than the least that is scaled up to it.
-constexpr double largestScaled = 0x1p14, leastScaled = 0x1p-100;
-
 class ChainMapper : StreamingEmitter {
 public:
   ChainMapper(FuncOp func, TensorChain found, const Axes &axes)
@@ -61,27 +57,13 @@ private:
   struct State {
     PipelineState pipe;
     SmallVector<Value> sums;
-    /// The largest number of each row of a left factor that is scaled; null where none is.
-    Value largest;
     Carried carried() const {
       Carried all = {pipe.stage, pipe.parity};
       all.append(sums);
-      if (largest)
-        all.push_back(largest);
       return all;
     }
+    static State of(ValueRange all) { return {{all[0], all[1]}, SmallVector<Value>(all.drop_front(2))}; }
   };
-  State stateOf(ValueRange all) {
-    const size_t sums = chain.outer.size();
-    return {{all[0], all[1]},
-            SmallVector<Value>(all.slice(2, sums)),
-            all.size() > 2 + sums ? Value(all[2 + sums]) : Value()};
-  }
-  /// f16 has all digits of a number only near one.
-  bool isScaled() { return chain.outer.front().parts > 1 && element.isF16(); }
-  /// Makes numbers of 16 bits of a left factor, whose sum is the factor times what the sums of its rows are made
-  /// smaller by at the end.
-  SmallVector<Value> split(Value factor, int64_t parts, State &state);
   State takeBlock(State state, bool masked, const TileCoordinates &place, Value block,
                   const llvm::DenseMap<Value, Value> &ofRows);
   void emitResults(const State &state, const TileCoordinates &place, Value instance);
@@ -143,7 +125,7 @@ private:
   Type element;
   /// Of each inner product what lies along the rows; and all that is streamed, each once.
   SmallVector<SharedOperand> own, ring;
-  SmallVector<Value> myOwn, results, leaving;
+  SmallVector<Value> myOwn, results;
   Value ownFull, ownEmpty, full, empty;
   /// Of each result, where workgroups share a tile.
   SmallVector<Inbox> inboxes;
@@ -172,13 +154,8 @@ void ChainMapper::allocate() {
     ring.push_back(
         {operand, viewOf(*operand), allocShared({step.getStages(), step.getColumns(), columns}, element), columns});
   }
-  for (auto [i, outer] : llvm::enumerate(chain.outer)) {
+  for (TensorChain::Outer &outer : chain.outer)
     results.push_back(outer.isWide ? Value() : viewOf(outer.result));
-    const auto width = static_cast<int64_t>(llvm::alignTo(outer.width, panelColumns));
-    leaving.push_back(i < own.size() ? own[i].memory
-                      : outer.isWide ? Value()
-                                     : allocShared({step.getRows(), width}, element));
-  }
   ownFull = barriers(1, 1);
   ownEmpty = barriers(1, groups);
   full = barriers(step.getStages(), 1);
@@ -223,16 +200,14 @@ void ChainMapper::emitProducer() {
     TileCoordinates place = placeIn(round);
     // The first block comes while results of the tile before leave.
     PipelineState pipe = fetch({carried[0], carried[1]}, place, place.first);
-    if (!own.empty()) {
-      WaitOp::create(b, loc, ownEmpty, index(0), carried[2]);
-      int64_t columns = 0;
-      for (const SharedOperand &kept : own)
-        columns += kept.columns;
-      ExpectOp::create(b, loc, ownFull, index(0), step.getRows() * columns * 2);
-      for (const SharedOperand &kept : own)
-        AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, place.row),
-                            part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0));
-    }
+    WaitOp::create(b, loc, ownEmpty, index(0), carried[2]);
+    int64_t columns = 0;
+    for (const SharedOperand &kept : own)
+      columns += kept.columns;
+    ExpectOp::create(b, loc, ownFull, index(0), step.getRows() * columns * 2);
+    for (const SharedOperand &kept : own)
+      AsyncLoadOp::create(b, loc, kept.view, indicesOf(*kept.operand, place, place.row),
+                          part(kept.memory, {}, {step.getRows(), kept.columns}), ownFull, index(0));
     Carried last = loop(add(place.first, 1), place.end, index(1), {pipe.stage, pipe.parity},
                         [&](Value block, ValueRange at) -> Carried {
                           PipelineState after = fetch({at[0], at[1]}, place, block);
@@ -246,14 +221,10 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
                                           const llvm::DenseMap<Value, Value> &ofRows) {
   Value stage = state.pipe.stage, firstColumn = multiply(number, step.getColumns());
   BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
-  // What is computed of memory alone need not wait for what is streamed.
-  if (!own.empty())
-    WaitOp::create(b, loc, full, stage, state.pipe.parity);
-  auto start = [&](RankedTensorType type, ArrayRef<Value> lefts, Value right, Value onto, bool isTransposed) {
+  WaitOp::create(b, loc, full, stage, state.pipe.parity);
+  auto start = [&](RankedTensorType type, Value left, Value right, Value onto, bool isTransposed) {
     MmaFenceOp::create(b, loc);
-    for (Value left : lefts)
-      onto = MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed);
-    block.started.push_back(onto);
+    block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed));
     MmaCommitOp::create(b, loc);
   };
   auto type = tile(step.getColumns());
@@ -281,56 +252,14 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
     if (masked && hasEdge())
       factor = choose(boundOf({-1, 0, streamed - 1}, place, firstColumn, type), factor, this->number(type, 0));
     auto leftType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
-    SmallVector<Value> lefts;
-    for (Value part : outer.parts > 1 ? split(factor, outer.parts, state) : SmallVector<Value>{narrow(factor, element)})
-      lefts.push_back(ConvertOp::create(b, loc, leftType, part));
-    if (own.empty())
-      WaitOp::create(b, loc, full, stage, state.pipe.parity);
-    start(cast<RankedTensorType>(sum.getType()), lefts, slotOf(outer.other, stage), sum, /*isTransposed=*/false);
+    Value left = ConvertOp::create(b, loc, leftType, narrow(factor, element));
+    start(cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTransposed=*/false);
   }
-  State after{next(state.pipe), {}, state.largest};
+  State after{next(state.pipe), {}};
   await(block, block.started.size() - 1);
   after.sums.append(block.started.begin() + chain.inner.size(), block.started.end());
   ArriveOp::create(b, loc, empty, stage);
   return after;
-}
-
-SmallVector<Value> ChainMapper::split(Value factor, int64_t parts, State &state) {
-  auto type = cast<RankedTensorType>(factor.getType());
-  auto times = [&](Value x, Value y) -> Value { return arith::MulFOp::create(b, loc, x, y); };
-  if (isScaled()) {
-    // Rows are scaled by their largest number so far, and what they have summed up with it: below that f16 has 39 bits.
-    Value size = math::AbsFOp::create(b, loc, factor);
-    Value largest = arith::MaximumFOp::create(
-        b, loc, state.largest, ReduceOp::create(b, loc, row(), Combine::Max, size, ArrayRef<int64_t>{1}));
-    // NaN stays, and makes all of its row NaN.
-    largest = arith::MinimumFOp::create(b, loc, largest, number(row(), std::numeric_limits<float>::max()));
-    Value shrink = arith::DivFOp::create(b, loc, state.largest, largest);
-    Value scale = arith::DivFOp::create(b, loc, number(row(), largestScaled), largest);
-    Value &sum = state.sums.front();
-    sum = times(sum, alongRows(shrink, cast<RankedTensorType>(sum.getType())));
-    factor = times(factor, alongRows(scale, type));
-    state.largest = largest;
-  } else {
-    // The largest numbers of f32 round to infinity in bf16; their halves do not.
-    factor = times(factor, number(type, 0.5));
-  }
-  SmallVector<Value> result;
-  Value none = number(type, 0), rest = factor;
-  for (int64_t i = 0; i < parts; ++i) {
-    Value part = narrow(rest, element);
-    result.push_back(part);
-    if (i + 1 == parts)
-      break;
-    rest = arith::SubFOp::create(b, loc, rest, widen(part));
-    // Of an infinity nothing is left.
-    if (i == 0) {
-      Value isFinite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLT, math::AbsFOp::create(b, loc, factor),
-                                             number(type, std::numeric_limits<float>::infinity()));
-      rest = choose(isFinite, rest, none);
-    }
-  }
-  return result;
 }
 
 void ChainMapper::emitConsumer(Value instance) {
@@ -344,16 +273,15 @@ void ChainMapper::emitConsumer(Value instance) {
        [&](Value round, ValueRange carried) -> Carried {
          TileCoordinates place = placeIn(round);
          place.row = add(place.row, myRow);
-         if (!own.empty())
-           WaitOp::create(b, loc, ownFull, index(0), carried[2]);
+         WaitOp::create(b, loc, ownFull, index(0), carried[2]);
          BlockState ofTile({{rowAxis, streamedAxis, step.getColumns()}, place, Value()}, /*masked=*/false);
          for (Value value : chain.ofRows)
            if (!rests.contains(value))
              evaluate(value, ofTile);
-         State state{{carried[0], carried[1]}, zeros, isScaled() ? number(row(), leastScaled) : Value()};
+         State state{{carried[0], carried[1]}, zeros};
          auto stream = [&](Value from, Value to, bool masked) {
-           state = stateOf(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
-             return takeBlock(stateOf(at), masked, place, i, ofTile.site.known).carried();
+           state = State::of(loop(from, to, index(1), state.carried(), [&](Value i, ValueRange at) -> Carried {
+             return takeBlock(State::of(at), masked, place, i, ofTile.site.known).carried();
            }));
          };
          if (masksAll()) {
@@ -390,42 +318,29 @@ void ChainMapper::emitConsumer(Value instance) {
 }
 
 void ChainMapper::emitResults(const State &state, const TileCoordinates &place, Value instance) {
-  // Behind inner products, the copy of the next row operands waits for what leaves from their memory.
-  if (own.empty() && !chain.outer.front().isWide) {
-    onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
-    BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
-  }
-  for (auto [outer, total, memory] : llvm::zip(chain.outer, state.sums, leaving)) {
+  for (auto [outer, sum, kept] : llvm::zip(chain.outer, state.sums, own)) {
     const int64_t width = llvm::alignTo(outer.width, panelColumns);
     BlockState block({{rowAxis, outer.columns, width}, place, Value()}, /*masked=*/false);
-    Value sum = total;
-    if (isScaled()) {
-      Value back = arith::MulFOp::create(b, loc, state.largest, number(row(), 1 / largestScaled));
-      sum = arith::MulFOp::create(b, loc, sum, alongRows(back, tile(width)));
-    } else if (const double weight = outer.parts > 1 ? 2 * outer.weight : outer.weight; weight != 1) {
-      sum = arith::MulFOp::create(b, loc, sum, number(tile(width), weight));
-    }
-    block.site.known[outer.dot.getResult()] = sum;
+    block.site.known[outer.dot.getResult()] =
+        outer.weight == 1 ? sum : arith::MulFOp::create(b, loc, sum, number(tile(width), outer.weight)).getResult();
     Value sums = evaluate(outer.store.getValue(), block);
     if (outer.isWide) {
       write(outer.store, sums, block.site);
       continue;
     }
     Value result = narrow(sums, element);
-    Value slot = part(memory, {multiply(instance, groupRows)}, {groupRows, width});
+    Value slot = part(kept.memory, {multiply(instance, groupRows)}, {groupRows, width});
     StoreOp::create(b, loc, result, slot, ValueRange{index(0), index(0)}, Value(), DenseBoolArrayAttr());
   }
   BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
   onFirst([&] {
-    for (auto [outer, view, memory] : llvm::zip(chain.outer, results, leaving)) {
+    for (auto [outer, view, kept] : llvm::zip(chain.outer, results, own)) {
       if (outer.isWide)
         continue;
       const int64_t width = llvm::alignTo(outer.width, panelColumns);
-      Value slot = part(memory, {multiply(instance, groupRows)}, {groupRows, width});
+      Value slot = part(kept.memory, {multiply(instance, groupRows)}, {groupRows, width});
       AsyncStoreOp::create(b, loc, slot, view, indicesOf(outer.result, place, place.row));
     }
-    if (own.empty())
-      return;
     AsyncWaitOp::create(b, loc, 0, /*read=*/true);
     ArriveOp::create(b, loc, ownEmpty, index(0));
   });
@@ -656,7 +571,7 @@ Value ChainMapper::compute(Value of, BlockState &block) {
         return inner(other);
   if (of.getDefiningOp<math::ExpOp>() && axes.contains(of, streamedAxis))
     return emitExp(of, block);
-  if (Value quotient = chain.outer.front().parts > 1 ? Value() : divideByVector(of, site.fragment, inner))
+  if (Value quotient = divideByVector(of, site.fragment, inner))
     return quotient;
   return MachineEmitter::compute(of, site.fragment, inner);
 }

@@ -72,7 +72,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         return signalPassFailure();
       std::string reason;
       TensorStepAttr step = tensorStepOf(func);
-      if (isAttention(func) || isChain(func) || (isComputedProduct(func) && !step.getWarps())) {
+      if (isAttention(func) || isChain(func)) {
         if (failed(mapStreaming(func, *axes, *machine)))
           return signalPassFailure();
         continue;

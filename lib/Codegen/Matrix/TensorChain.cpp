@@ -39,18 +39,6 @@ bool zyx::kernel::isChain(FuncOp func) {
          llvm::any_of(dots, [](DotOp dot) { return isPlainLoad(dot.getLhs()) != isPlainLoad(dot.getRhs()); });
 }
 
-bool zyx::kernel::isComputedProduct(FuncOp func) {
-  Block &body = func.getBody().front();
-  auto dots = body.getOps<DotOp>();
-  if (!llvm::hasSingleElement(dots) || !body.getOps<ReduceOp>().empty())
-    return false;
-  DotOp dot = *dots.begin();
-  const bool isLeft = isPlainLoad(dot.getLhs()), isRight = isPlainLoad(dot.getRhs());
-  Value computed = isLeft ? dot.getRhs() : dot.getLhs(), other = isLeft ? dot.getLhs() : dot.getRhs();
-  return isLeft != isRight && elementOf(computed).isF32() && is16Bit(elementOf(other)) &&
-         !isa_and_nonnull<LoadOp, arith::ExtFOp>(computed.getDefiningOp());
-}
-
 //===----------------------------------------------------------------------===//
 // What is zero outside of a bound
 //===----------------------------------------------------------------------===//
@@ -194,8 +182,8 @@ const char *ChainMatcher::findDots() {
     } else
       return "products are not of what is read, or of what is computed with what is read";
   }
-  const bool isOne = found.inner.empty() && found.outer.size() == 1;
-  if (found.outer.empty() || (found.outer.size() > found.inner.size() && !isOne) || stores.size() != found.outer.size())
+  if (found.inner.empty() || found.outer.empty() || found.outer.size() > found.inner.size() ||
+      stores.size() != found.outer.size())
     return "there is not a result for each product of what is computed, and an inner product for each of these";
   TensorChain::Outer &first = found.outer.front();
   SmallVector<Axis> weights = axes.of(first.isTransposed ? first.dot.getRhs() : first.dot.getLhs());
@@ -203,7 +191,7 @@ const char *ChainMatcher::findDots() {
   found.streamed = weights.back();
   if (first.isTransposed)
     std::swap(found.rows, found.streamed);
-  found.batches = batchesOf(first.dot.getResult());
+  found.batches = batchesOf(found.inner.front().dot.getResult());
   element = elementOf(first.isTransposed ? first.dot.getLhs() : first.dot.getRhs());
   if (!is16Bit(element))
     return "factors are not of one 16-bit type";
@@ -278,9 +266,6 @@ const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
   return "results are not computed element by element of one sum each";
 }
 
-/// Numbers of 16 bits that have all digits of one of f32: 24 bits, of which each of bf16 has 8 and each of f16 11.
-static int64_t partsOf(Type element) { return element.isBF16() ? 3 : 2; }
-
 const char *ChainMatcher::matchOuter() {
   int64_t columns = 0;
   for (TensorChain::Outer &outer : found.outer) {
@@ -307,10 +292,8 @@ const char *ChainMatcher::matchOuter() {
     if (!other)
       return "factors do not lie on multiples of 16 bytes, features side by side";
     outer.other = *other;
-    if (found.inner.empty())
-      outer.parts = partsOf(element);
     // Tensor cores take it in the type of the other factor anyway, and a number may as well scale the sum.
-    while (Operation *op = outer.parts == 1 ? outer.factor.getDefiningOp() : nullptr) {
+    while (Operation *op = outer.factor.getDefiningOp()) {
       auto scaled = isa<arith::MulFOp>(op) ? scaledBy(cast<arith::MulFOp>(op)) : std::nullopt;
       if (scaled && elementOf(outer.factor).isF32()) {
         outer.weight *= scaled->second;
@@ -342,23 +325,6 @@ size_t ChainMatcher::countInner(Value factor) {
   return count;
 }
 
-/// Whether all that is computed of what is read rounds as f32 does. Functions, and quotients by what rows or columns
-/// have, are computed for 16 bits.
-static bool isExact(Value factor) {
-  llvm::SetVector<Value> values;
-  values.insert(factor);
-  for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
-    if (!op || isa<LoadOp>(op))
-      continue;
-    const bool isFunction = isa<math::MathDialect>(op->getDialect()) && !isa<math::AbsFOp>(op);
-    if (isFunction || isa<arith::DivFOp>(op))
-      return false;
-    values.insert(op->operand_begin(), op->operand_end());
-  }
-  return true;
-}
-
 const char *ChainMatcher::matchBetween() {
   SmallVector<Value> conditions;
   llvm::SetVector<Value> ofRows;
@@ -384,8 +350,6 @@ const char *ChainMatcher::matchBetween() {
     slice.own.append(found.batches);
     for (TensorChain::Inner &inner : found.inner)
       slice.known.push_back(inner.dot.getResult());
-    if (outer.parts > 1 && !isExact(outer.factor))
-      return "what is multiplied in f32 is computed of functions or quotients";
     if (!slice.check(outer.factor))
       return "what is multiplied is not computed element by element, of what lies along rows and columns";
   }
@@ -394,9 +358,6 @@ const char *ChainMatcher::matchBetween() {
     return needed == others ? a.dot->isBeforeInBlock(b.dot) : needed < others;
   });
   found.ofRows = ofRows.takeVector();
-  // Zero times what is not finite is NaN, which no product of its own leaves out.
-  if (found.inner.empty())
-    return nullptr;
   for (Value condition : conditions) {
     TensorBound bound = *matchBound(condition, found.rows, found.streamed, axes);
     if (llvm::is_contained(found.bounds, bound))

@@ -13,9 +13,6 @@ namespace zyx::kernel {
 /// products of what lies along rows with what lies along another axis, over features; something elementwise on them;
 /// and outer products of that with what lies along the other axis again, over that axis. All factors and results have
 /// one 16-bit type, sums are f32.
-///
-/// Without inner products it is one product whose left factor is computed in f32 of what threads read. That is
-/// multiplied in several parts of 16 bits, which have all of its digits together.
 struct TensorChain {
   /// [rows, features] x [streamed, features].
   struct Inner {
@@ -29,8 +26,6 @@ struct TensorChain {
     /// The left factor is this times `weight`.
     mlir::Value factor;
     double weight = 1;
-    /// How many numbers of 16 bits stand for one of the left factor.
-    int64_t parts = 1;
     TensorOperand other, result;
     StoreOp store;
     /// The computed factor is the right one: the product is that of the others, transposed.
@@ -58,17 +53,11 @@ struct TensorChain {
 
   /// Factors along the streamed axis, each once: what is multiplied twice has to be fetched once.
   llvm::SmallVector<const TensorOperand *> others() const;
-  mlir::Type element() {
-    Outer &first = outer.front();
-    return getElementTypeOrSelf((first.isTransposed ? first.dot.getLhs() : first.dot.getRhs()).getType());
-  }
+  mlir::Type element() { return getElementTypeOrSelf(inner.front().dot.getLhs().getType()); }
 };
 
 /// Whether a kernel may be one: it has dots of which one reads what another one has computed, and no reduction.
 bool isChain(FuncOp func);
-
-/// Whether a kernel may be one without inner products: it has one dot, one of whose factors is computed in f32.
-bool isComputedProduct(FuncOp func);
 
 /// Reads the chain off a kernel that may be one, and whose constants have one use each (unshareConstants); where it is
 /// none for tensor cores, `reason` says why.
