@@ -85,6 +85,7 @@ private:
     if (typeOf(indices.value).getElementTypeBitWidth() < 32 || !ofIndices || !ofUpdates || updates.dims[along])
       return false;
     int64_t count = 1, columns = 1, batch = 1;
+    bool isAddedUp = false;
     for (auto [d, extent] : llvm::enumerate(shape)) {
       const auto dim = static_cast<int64_t>(d);
       if (extent == 1 || dim == along)
@@ -93,10 +94,12 @@ private:
       if (isSummed(dim) ? !isIndexed || !isUpdated : !isIndexed && !isUpdated)
         return false;
       (isIndexed ? count : columns) *= extent;
+      isAddedUp |= isSummed(dim);
       if (isIndexed && !isSummed(dim))
         batch *= extent;
     }
-    return batch * shape[along] <= std::numeric_limits<int32_t>::max() &&
+    // One update of each place is a product, and nothing is added up.
+    return isAddedUp && batch * shape[along] <= std::numeric_limits<int32_t>::max() &&
            isFaster(count * columns, shape[along], typeOf(updates.value).getElementType(), machine);
   }
 

@@ -78,7 +78,8 @@ static void sinkJoined(PermuteOp op, const zyx::target::TargetInfo &machine) {
     llvm::append_range(order, (*joined)[each]);
   for (int64_t each : order)
     shape.push_back(from[each]);
-  if (!isReadInOrder(reshape.getX(), order.back(), machine))
+  // A scalar under other extents has no dimensions to permute.
+  if (order.empty() || !isReadInOrder(reshape.getX(), order.back(), machine))
     return;
   OpBuilder builder(op);
   const auto type = llvm::cast<RankedTensorType>(result.getType());

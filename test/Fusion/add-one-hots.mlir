@@ -155,3 +155,22 @@ func.func @batch() -> tensor<2x3x2xf32> {
 // BATCH:      {{\[\[}} 2. inf]
 // BATCH-NEXT: [ 9. nan]
 // BATCH-NEXT: [ 0. nan]]]
+
+// One update of each place is a product, of which nothing is added up.
+// CHECK-LABEL: func.func @single
+// CHECK-NOT: graph.scatter
+// CHECK: graph.reduce add
+func.func @single(%place: tensor<64x1xi64>, %x: tensor<64x1x4096xf32>) -> tensor<64x4096x4096xf32> {
+  %0 = graph.iota dim = 2 : tensor<64x1x4096xi64>
+  %1 = graph.reshape %place : tensor<64x1xi64> -> tensor<64x1x1xi64>
+  %2 = graph.expand %1 : tensor<64x1x1xi64> -> tensor<64x1x4096xi64>
+  %3 = graph.binary eq %2, %0 : tensor<64x1x4096xi64>
+  %4 = graph.cast %3 : tensor<64x1x4096xi1> -> tensor<64x1x4096xf32>
+  %5 = graph.reshape %4 : tensor<64x1x4096xf32> -> tensor<64x1x4096x1xf32>
+  %6 = graph.expand %5 : tensor<64x1x4096x1xf32> -> tensor<64x1x4096x4096xf32>
+  %7 = graph.reshape %x : tensor<64x1x4096xf32> -> tensor<64x1x1x4096xf32>
+  %8 = graph.expand %7 : tensor<64x1x1x4096xf32> -> tensor<64x1x4096x4096xf32>
+  %9 = graph.binary mul %6, %8 : tensor<64x1x4096x4096xf32>
+  %10 = graph.reduce add %9 dims = [1] : tensor<64x1x4096x4096xf32> -> tensor<64x4096x4096xf32>
+  return %10 : tensor<64x4096x4096xf32>
+}

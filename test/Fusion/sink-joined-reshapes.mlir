@@ -76,3 +76,15 @@ func.func @as_read(%x: tensor<2x56x96xf32>) -> tensor<2x56x96xf32> {
   %4 = graph.permute %3 order = [0, 2, 1] : tensor<2x96x56xf32> -> tensor<2x56x96xf32>
   return %4 : tensor<2x56x96xf32>
 }
+
+// A scalar has no dimensions to permute.
+// CHECK-LABEL: func.func @scalar
+// CHECK: %[[VALUE:.*]] = graph.unary exp
+// CHECK-NEXT: graph.reshape %[[VALUE]] : tensor<f32> -> tensor<1x1xf32>
+// CHECK-NEXT: graph.permute
+func.func @scalar(%x: tensor<f32>) -> tensor<1x1xf32> {
+  %0 = graph.unary exp %x : tensor<f32>
+  %1 = graph.reshape %0 : tensor<f32> -> tensor<1x1xf32>
+  %2 = graph.permute %1 order = [1, 0] : tensor<1x1xf32> -> tensor<1x1xf32>
+  return %2 : tensor<1x1xf32>
+}
