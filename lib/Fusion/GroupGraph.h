@@ -28,8 +28,9 @@ public:
 
   /// One group per computing op. A view, constant or iota that the block returns, or that a loop
   /// or an external kernel reads, counts as one, but for reshapes of what is computed.
-  /// Streaming kernels may keep so many bytes of column sums beside sums of rows.
-  explicit GroupGraph(mlir::Block &block, int64_t columnSumBytes = 0);
+  /// Streaming kernels may keep so many bytes of column sums beside sums of rows. Ops that are joined read and write no
+  /// more than `mostBuffers` together; 0 is any number.
+  explicit GroupGraph(mlir::Block &block, int64_t columnSumBytes = 0, size_t mostBuffers = 0);
 
   mlir::ArrayRef<mlir::Operation *> getOps() const { return ops; }
   /// The group that computes the op for others.
@@ -77,6 +78,7 @@ private:
     int64_t read = 0;
   };
   Status check(const Ops &all, mlir::ValueRange outputs) const;
+  size_t countInputs(const Ops &all) const;
   bool growSlice(mlir::Operation *root, GroupId into, Slice &slice) const;
   unsigned findEndOfPaths(unsigned end) const;
   bool cloneInto(GroupId into, mlir::Operation *root, Slice &slice, std::map<GroupId, Ops> &touched);
@@ -106,6 +108,7 @@ private:
   /// Members of groups that may be chains of contractions or crossed sums.
   llvm::DenseSet<mlir::Operation *> streaming;
   const int64_t columnSumBytes;
+  const size_t mostBuffers;
 };
 
 } // namespace zyx::fusion

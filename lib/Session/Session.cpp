@@ -11,6 +11,7 @@
 #include "zyx/Graph/Symbols.h"
 #include "zyx/Runtime/Executor.h"
 #include "zyx/Runtime/Plugin.h"
+#include "zyx/Session/DriverTrial.h"
 
 #include "Executables.h"
 #include "KernelCache.h"
@@ -86,8 +87,8 @@ SessionOptions SessionOptions::from(const Config &config) {
 
 Session::Session(SessionOptions options)
     : isolation(std::move(options.isolation)), isa(std::move(options.isa)), config(std::move(options.config)),
-      cacheFolder(options.cacheFolder), tunes(options.tune), artifactBytes(options.artifactBytes),
-      readyBytes(options.readyBytes) {
+      cacheFolder(options.cacheFolder), cacheBytes(options.cacheBytes), tunes(options.tune),
+      artifactBytes(options.artifactBytes), readyBytes(options.readyBytes) {
   runtime::loadBackends(config.backends);
   if (options.cacheFolder)
     cache.emplace(std::move(*options.cacheFolder), options.cacheBytes);
@@ -448,6 +449,8 @@ Result<std::unique_ptr<Executable>> Session::load(artifact::Artifact artifact, c
   Clock::time_point begin = Clock::now();
   ScopedSpan span(callbacks.trace, "host", "load", artifact.entry);
   ZYX_ASSIGN_OR_RETURN(std::shared_ptr<runtime::Device> on, device(deviceName.empty() ? artifact.target : deviceName));
+  if (isolation && isCompiledByDriver(artifact))
+    ZYX_RETURN_IF_ERROR(tryInChild(artifact, {on->name(), cacheFolder, cacheBytes}, *isolation));
   ZYX_ASSIGN_OR_RETURN(std::unique_ptr<runtime::Executor> executor, runtime::Executor::create(on, std::move(artifact)));
   std::unique_ptr<Executable> executable = makeDeviceExecutable(std::move(executor));
   executable->stages.push_back({"load", nanosecondsSince(begin)});

@@ -8,6 +8,8 @@
 
 #include "zyx/Base/Bytes.h"
 #include "zyx/Base/ChildProcess.h"
+#include "zyx/Base/File.h"
+#include "zyx/Base/Hash.h"
 #include "zyx/Graph/Devices.h"
 #include "zyx/Reference/Reference.h"
 #include "zyx/Session/Session.h"
@@ -132,8 +134,9 @@ private:
 
 class CompilerDevice final : public Device {
 public:
-  CompilerDevice(std::string target, const Compilation &compilation, bool hasWeights)
-      : target(std::move(target)), compilation(compilation), hasWeights(hasWeights) {}
+  CompilerDevice(std::string target, const Compilation &compilation, bool hasWeights, std::string codeFolder)
+      : target(std::move(target)), compilation(compilation), hasWeights(hasWeights), codeFolder(std::move(codeFolder)) {
+  }
   void setSeed(uint64_t value) override { compilation.seed = value; }
   bool isCompiler() const override { return true; }
   Result<std::vector<HostTensor>> run(const graph::Graph &graph, std::span<const HostTensor> inputs) override {
@@ -147,6 +150,10 @@ public:
     ZYX_ASSIGN_OR_RETURN(const artifact::Artifact artifact,
                          compilation.run(session, program.graph, std::move(options)));
     ZYX_RETURN_IF_ERROR(checkSymbols(artifact));
+    if (!codeFolder.empty())
+      for (const artifact::CodeBlob &blob : artifact.code)
+        ZYX_RETURN_IF_ERROR(writeFileAtomically(
+            codeFolder + "/" + hashBytes(std::span(blob.bytes)).toHex() + "." + blob.format, blob.bytes));
     return std::vector<HostTensor>();
   }
 
@@ -155,6 +162,7 @@ private:
   std::string target;
   Compilation compilation;
   bool hasWeights;
+  std::string codeFolder;
 };
 
 class EmulatedDevice final : public Device {
@@ -246,8 +254,9 @@ std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise, c
 }
 
 std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights,
-                                     CompileDrawn compileDrawn) {
-  return std::make_unique<CompilerDevice>(target, Compilation{optimise, compileDrawn}, hasWeights);
+                                     CompileDrawn compileDrawn, std::string codeFolder) {
+  return std::make_unique<CompilerDevice>(target, Compilation{optimise, compileDrawn}, hasWeights,
+                                          std::move(codeFolder));
 }
 
 Status findDevice(const std::string &name) {

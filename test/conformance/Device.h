@@ -55,9 +55,10 @@ using CompileDrawn = Result<artifact::Artifact> (*)(const graph::Graph &graph, c
 std::unique_ptr<Device> openDevice(const std::string &name, Optimise optimise, const std::string &isa = "native",
                                    bool hasWeights = true, const std::string &target = "",
                                    CompileDrawn compileDrawn = nullptr);
-/// Compiles for the record `target` and runs nothing, so that no device needs to be there.
+/// Compiles for the record `target` and runs nothing, so that no device needs to be there. With a folder each piece of
+/// code is written there once, as HASH.FORMAT.
 std::unique_ptr<Device> openCompiler(const std::string &target, Optimise optimise, bool hasWeights = true,
-                                     CompileDrawn compileDrawn = nullptr);
+                                     CompileDrawn compileDrawn = nullptr, std::string codeFolder = {});
 /// Whether a device is there, asked by a process of its own: a driver of a GPU does not survive a fork, and cases run
 /// in children.
 Status findDevice(const std::string &name);

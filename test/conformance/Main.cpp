@@ -38,6 +38,7 @@ constexpr const char *help =
     "  --target=NAME     the record to compile for, of one that the device runs (default: the device's\n"
     "                    own); sm_80 on a newer card, with ZYX_PTXAS= for text that its driver assembles\n"
     "  --compile-only    compile for --target and run nothing: no card is needed\n"
+    "  --code=FOLDER     with --compile-only: write each piece of code there, as HASH.FORMAT\n"
     "  --dump=FOLDER     write each case there as NAME.mlir, and run nothing\n"
     "  --isa=NAME        the instruction set of code for cpu: native (default), x86-64, x86-64-v3, ...\n"
     "  --emulator=WORDS  run code for cpu by this command, and test/emulated behind it\n"
@@ -81,7 +82,7 @@ struct Settings {
   uint64_t firstSeed = 1;
   int64_t numSeeds = 100;
   RunOptions run;
-  std::string report, reports, dump;
+  std::string report, reports, dump, code;
   /// 0 for all cases.
   size_t spread = 0;
   bool compileOnly = false;
@@ -134,6 +135,7 @@ std::vector<tools::Option> optionsOf(Settings &settings, bool &hasNoWeights) {
       tools::number("--seconds", settings.run.seconds, "number of seconds", decltype(settings.run.seconds)(1)),
       tools::flag("--compile-only", settings.compileOnly),
       tools::text("--dump", settings.dump),
+      tools::text("--code", settings.code),
       tools::number("--spread", settings.spread, "number of cases", size_t(1)),
       tools::flag("--exhaustive", settings.exhaustive),
       tools::flag("--list", settings.list),
@@ -253,7 +255,7 @@ std::unique_ptr<Device> open(const Settings &settings, const Column &column) {
 #endif
   const Optimise optimise = column.optimise.value_or(settings.optimise);
   if (settings.compileOnly)
-    return openCompiler(settings.target, optimise, settings.hasWeights, compileDrawn);
+    return openCompiler(settings.target, optimise, settings.hasWeights, compileDrawn, settings.code);
   if (!settings.emulator.empty())
     return openEmulated(settings.isa, settings.emulator, settings.hasWeights);
   if (column.device == "corrupted")
@@ -338,6 +340,16 @@ static int runConformance(int argc, char **argv) {
   if (settings.compileOnly && settings.target.empty()) {
     std::fprintf(stderr, "zyx-conformance: --compile-only needs a --target\n");
     return 2;
+  }
+  if (!settings.code.empty()) {
+    std::error_code failed;
+    if (settings.compileOnly)
+      std::filesystem::create_directories(settings.code, failed);
+    if (!settings.compileOnly || failed) {
+      std::fprintf(stderr, "zyx-conformance: --code=%s: %s\n", settings.code.c_str(),
+                   settings.compileOnly ? failed.message().c_str() : "it is for --compile-only");
+      return 2;
+    }
   }
   if (settings.list) {
     for (const Case &one : cases)

@@ -1,5 +1,7 @@
 """utils/conformance.py reads the reports of zyx-conformance."""
+import contextlib
 import importlib
+import io
 import pathlib
 import sys
 import tempfile
@@ -52,6 +54,21 @@ class Conformance(unittest.TestCase):
         self.assertEqual(row["`flip`"][0], "no case")
         self.assertEqual(row["matmul"], ["0", "0", "0", "1"])
         self.assertEqual(notes.lines(), ["- [1] no f16 here"])
+
+    def test_devices(self):
+        page = "# Words\n\n## Tables\n\n### vulkan\n\nold\n\n| a |\n\n### webgpu\n\nkept\n"
+        with Tree({"docs/devices.md": page, "reports/vulkan/one.tsv": REPORT,
+                   "reports/vulkan/about.md": "A driver, today.\n"}) as tree:
+            written = tree.root / "docs/devices.md"
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                self.assertFalse(conformance.write_devices(tree.root / "reports", written))
+            written = written.read_text()
+        self.assertEqual(output.getvalue(), "vulkan: 2 pass, 1 wrong, 1 refused, 1 crash\n")
+        self.assertRegex(written, r"^# Words\n\n## Tables\n\n### vulkan\n\nA driver, today.\n\n2 pass, 1 wrong")
+        self.assertIn("Refused because:", written)
+        self.assertNotIn("old", written)
+        # Who has no reports now keeps what was written of it.
+        self.assertRegex(written, r"\n\n### webgpu\n\nkept\n$")
 
     def test_missing(self):
         self.assertEqual(list(self.report.missing()), ["cast of f32", "flip"])

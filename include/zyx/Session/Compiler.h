@@ -61,7 +61,8 @@ struct CompileCallbacks {
 };
 
 /// Calls of the compiler run in a child process each, whose death is a Status that says how it died
-/// and, where it came that far, in which pass and on which kernel.
+/// and, where it came that far, in which pass and on which kernel. What a driver compiles is loaded by a child first,
+/// too.
 struct Isolation {
   /// The program zyx-compiler-worker; empty looks beside the compiler's library.
   std::string worker = {};
@@ -69,6 +70,8 @@ struct Isolation {
   uint64_t memoryBytes = 0;
   /// 0 is 10 minutes.
   uint64_t milliseconds = 0;
+  /// The program zyx-driver-worker; empty looks beside this program, and beside the library that has this code.
+  std::string driverWorker = {};
 };
 
 /// Where kernels are kept that were compiled before. Keys and bytes are the compiler's, which finds out what is

@@ -103,7 +103,7 @@ struct SessionOptions {
   /// Of the memory of programs that are kept ready for a graph with symbols, one for each set of values;
   /// those used last stay.
   uint64_t readyBytes = uint64_t(1) << 30;
-  /// With a value the compiler runs in child processes.
+  /// With a value the compiler runs in child processes, and what a driver compiles is loaded in one first.
   std::optional<Isolation> isolation = std::nullopt;
   /// The instruction set of what prepare() compiles for "cpu", as in CompileOptions.
   std::string isa = "native";
@@ -201,6 +201,7 @@ private:
   /// Kernels by themselves, for programs that are not in the cache as a whole.
   std::unique_ptr<KernelCache> kernels;
   std::optional<std::string> cacheFolder;
+  uint64_t cacheBytes;
   bool tunes;
   /// By target, instruction set and device.
   std::map<std::string, TuningTable> tables;

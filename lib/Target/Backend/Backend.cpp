@@ -24,7 +24,12 @@ Status zyx::target::refuseKernel(kernel::FuncOp kernel, const std::string &reaso
 Status zyx::target::refuseOp(mlir::Operation *op, const llvm::Twine &why) {
   std::string where;
   llvm::raw_string_ostream stream(where);
-  op->getLoc().print(stream);
+  // A constant that several ops share comes from no single place.
+  auto kernel = op->getParentOfType<kernel::FuncOp>();
+  if (kernel && mlir::isa<mlir::UnknownLoc>(op->getLoc()))
+    stream << kernel.getLoc() << " in kernel '" << kernel.getName() << "'";
+  else
+    stream << op->getLoc();
   return Status::unsupported("'" + op->getName().getStringRef().str() + "' " + why.str() + " at " + where);
 }
 

@@ -501,6 +501,7 @@ TargetInfo vulkan() {
 TargetInfo webGPU() {
   TargetInfo info = openCL();
   info.arithmetic.isFmaExact = false;
+  info.arithmetic.hasDoubles = false;
   info.name = info.device = "webgpu";
   info.simt.maxBuffers = 8;
   info.memory.isTyped = true;

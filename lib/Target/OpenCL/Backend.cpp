@@ -28,8 +28,16 @@ constexpr OpText ops[] = {
     {"math.exp2", floats, "exp2($0)", floats},
 };
 
-// f64 is an option of a device.
-constexpr Helper helpers[] = {{"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"}};
+// f64 is an option of a device. Each converts f16 from memory and to it, exactly.
+constexpr Helper helpers[] = {
+    {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
+    {"zyx_f16_to_f32(", "static inline float zyx_f16_to_f32(ushort x) { return vload_half(0, (const half *)&x); }\n"},
+    {"zyx_f16_from_f32(", R"(static inline ushort zyx_f16_from_f32(float x) {
+  ushort nearest;
+  vstore_half_rte(x, 0, (half *)&nearest);
+  return nearest;
+}
+)"}};
 
 /// A buffer is an object of the driver's and an offset in it.
 const ThreadLanguage threads = {

@@ -34,7 +34,8 @@ std::string expand(llvm::StringRef text, llvm::ArrayRef<Hole> holes);
 class KernelPrinter {
 public:
   /// `stackBytes` is what a thread may have on its own, of a language of threads.
-  KernelPrinter(const Language &language, int64_t stackBytes) : lang(language), mostPrivateBytes(stackBytes) {}
+  KernelPrinter(const Language &language, int64_t stackBytes, bool hasPlaces)
+      : lang(language), mostPrivateBytes(stackBytes), hasPlaces(hasPlaces) {}
   Status print(kernel::FuncOp func);
   std::string text;
 
@@ -73,7 +74,14 @@ private:
   Result<std::string> truncated(mlir::Operation *op, Element element, const std::string &value);
   bool isDead(mlir::Operation *op);
 
-  void line(const llvm::Twine &content) { text += std::string(2 * depth, ' ') + content.str() + '\n'; }
+  void line(const llvm::Twine &content) {
+    text += std::string(2 * depth, ' ') + content.str();
+    if (place != toldPlace)
+      text += "  // " + (toldPlace = place);
+    text += '\n';
+  }
+  /// What follows comes from where the op does, if that is known.
+  void comeTo(mlir::Operation *op);
   /// Declares a value that has this expression.
   void define(mlir::Value value, Element element, const std::string &expression);
   std::string fresh(const char *prefix) { return prefix + std::to_string(counter++); }
@@ -138,6 +146,9 @@ private:
   size_t width = 1, lane = 0;
   int64_t privateBytes = 0;
   const int64_t mostPrivateBytes;
+  const bool hasPlaces;
+  /// "softmax.mlir:3" of what is printed, and of the line that said so last.
+  std::string place, toldPlace;
   ThreadUse use;
   std::string kernelName;
   /// Lines for the beginning of the kernel: what threads share is declared there.

@@ -17,6 +17,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -167,9 +168,17 @@ Status KernelPrinter::print(GridOp grid) {
   return {};
 }
 
+void KernelPrinter::comeTo(Operation *op) {
+  if (!hasPlaces)
+    return;
+  if (auto from = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    place = (llvm::sys::path::filename(from.getFilename().getValue()) + ":" + Twine(from.getLine())).str();
+}
+
 Status KernelPrinter::print(Operation *op) {
   if (isDead(op))
     return {};
+  comeTo(op);
   if (op->hasAttr(wideIndexAttr))
     return refuse(op, Twine("may have an index of more than 32 bits, which ") + lang.name + " does not compute with");
   if (auto view = dyn_cast<ViewOp>(op))
@@ -273,6 +282,8 @@ Status KernelPrinter::print(FuncOp func) {
   string code = std::move(text);
   // Arguments that only the caller's grid depends on are left out.
   text.clear();
+  place.clear(), toldPlace.clear();
+  comeTo(func);
   depth = 0;
   const bool isOutside = lang.threads && lang.threads->isDeclaredOutside;
   if (isOutside)
@@ -305,7 +316,7 @@ Status KernelPrinter::print(FuncOp func) {
 /// Stack that a kernel may use where no record names a machine: threads may have 1 MiB.
 static constexpr int64_t unknownStackBytes = 512 << 10;
 
-Result<std::string> printKernels(ModuleOp module, const Language &language) {
+Result<std::string> printKernels(ModuleOp module, const Language &language, bool hasPlaces) {
   string kernels;
   const TargetInfo *machine = findTarget(module);
   ZYX_ASSERT(machine || !language.threads, "a module of threads names its machine");
@@ -326,7 +337,7 @@ Result<std::string> printKernels(ModuleOp module, const Language &language) {
       DominanceInfo dominance(func);
       eliminateCommonSubExpressions(rewriter, dominance, func);
     }
-    KernelPrinter printer(language, machine ? machine->memory.stackBytes : unknownStackBytes);
+    KernelPrinter printer(language, machine ? machine->memory.stackBytes : unknownStackBytes, hasPlaces);
     ZYX_RETURN_IF_ERROR(printer.print(func));
     kernels += "\n" + printer.text;
   }

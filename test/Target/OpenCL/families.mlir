@@ -25,6 +25,15 @@
 // RUN: zyx-compile %s --entry=pairs --target=opencl --stop-after=target -o %t.pairs.cl
 // RUN: FileCheck %s --check-prefix=PAIRS < %t.pairs.cl
 // RUN: clang-22 -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -Werror -fsyntax-only %t.pairs.cl
+// RUN: zyx-compile %s --entry=gather --target=opencl --stop-after=target -o %t.gather.cl
+// RUN: FileCheck %s --check-prefix=GATHER < %t.gather.cl
+// RUN: clang-22 -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -Werror -fsyntax-only %t.gather.cl
+// RUN: zyx-compile %s --entry=scatter --target=opencl --stop-after=target -o %t.scatter.cl
+// RUN: FileCheck %s --check-prefix=SCATTER < %t.scatter.cl
+// RUN: clang-22 -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -Werror -fsyntax-only %t.scatter.cl
+// RUN: zyx-compile %s --entry=convolution --target=opencl --stop-after=target -o %t.convolution.cl
+// RUN: FileCheck %s --check-prefix=CONVOLUTION < %t.convolution.cl
+// RUN: clang-22 -cl-std=CL1.2 -target spir64 -Xclang -finclude-default-header -Werror -fsyntax-only %t.convolution.cl
 
 // A kernel of each family in OpenCL C, which clang takes.
 
@@ -149,4 +158,41 @@ func.func @attention(%q: tensor<2x384x64xf32>, %k: tensor<2x384x64xf32>, %v: ten
 func.func @pairs(%x: tensor<4096xf16>, %y: tensor<4096xf16>) -> tensor<4096xf16> {
   %s = graph.binary add %x, %y : tensor<4096xf16>
   return %s : tensor<4096xf16>
+}
+
+// A row is read where it is; an index from outside reads nothing.
+// GATHER-LABEL: __kernel void k_gather_0(
+// GATHER: const uint [[I:v[0-9]+]] = b1[
+// GATHER: (int)[[I]];
+// GATHER: < UINT64_C(1000));
+// GATHER: ? b0[{{v[0-9]+}}] : 0x0p+0f;
+// GATHER: *(__global float4 *)(b2 +
+func.func @gather(%x: tensor<1000x64xf32>, %i: tensor<512xi32>) -> tensor<512x64xf32> {
+  %y = graph.gather %x[%i] dim = 0 : (tensor<1000x64xf32>, tensor<512xi32>) -> tensor<512x64xf32>
+  return %y : tensor<512x64xf32>
+}
+
+// Updates are sorted by their rows in a workgroup, of which each row is written by one thread: there are no atomics of floats.
+// SCATTER-LABEL: void k_scatter_0(
+// SCATTER: barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+// SCATTER-NOT: atomic
+func.func @scatter(%x: tensor<1000x64xf32>, %i: tensor<512xi32>, %u: tensor<512x64xf32>) -> tensor<1000x64xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<1000x64xf32>, tensor<512xi32>, tensor<512x64xf32>) -> tensor<1000x64xf32>
+  return %y : tensor<1000x64xf32>
+}
+
+// A product whose windows are gathered as they come to shared memory.
+// CONVOLUTION-LABEL: void k_convolution_0(
+// CONVOLUTION-COUNT-2: __local float
+// CONVOLUTION: barrier(CLK_LOCAL_MEM_FENCE);
+// CONVOLUTION: fma(
+func.func @convolution(%x: tensor<2x16x34x34xf32>, %f: tensor<32x16x3x3xf32>) -> tensor<2x32x32x32xf32> {
+  %0 = graph.window %x dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x16x34x34xf32> -> tensor<2x16x32x32x3x3xf32>
+  %1 = graph.reshape %0 : tensor<2x16x32x32x3x3xf32> -> tensor<2x1x16x32x32x3x3xf32>
+  %2 = graph.expand %1 : tensor<2x1x16x32x32x3x3xf32> -> tensor<2x32x16x32x32x3x3xf32>
+  %3 = graph.reshape %f : tensor<32x16x3x3xf32> -> tensor<1x32x16x1x1x3x3xf32>
+  %4 = graph.expand %3 : tensor<1x32x16x1x1x3x3xf32> -> tensor<2x32x16x32x32x3x3xf32>
+  %5 = graph.binary mul %2, %4 : tensor<2x32x16x32x32x3x3xf32>
+  %6 = graph.reduce add %5 dims = [2, 5, 6] : tensor<2x32x16x32x32x3x3xf32> -> tensor<2x32x32x32xf32>
+  return %6 : tensor<2x32x32x32xf32>
 }

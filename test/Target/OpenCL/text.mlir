@@ -6,9 +6,9 @@
 // CHECK: #pragma OPENCL FP_CONTRACT OFF
 // CHECK-NOT: cl_khr_fp64
 // CHECK-NOT: zyx_maximum
-// CHECK: static inline float zyx_f16_to_f32(
-// CHECK: static inline uint zyx_round(
+// CHECK: static inline float zyx_f16_to_f32(ushort x) { return vload_half(0, (const half *)&x); }
 // CHECK: static inline ushort zyx_f16_from_f32(
+// CHECK: vstore_half_rte(x, 0, (half *)&nearest);
 // CHECK-NOT: static
 
 #all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
@@ -26,8 +26,10 @@
 // CHECK: __global const float *restrict b0 = (__global const float *)(m0 + o0);
 // CHECK: __global uchar *restrict b1 = (__global uchar *)(m1 + o1);
 // CHECK: for (ulong [[G:g[0-9]+]] = begin; [[G]] < programs; [[G]] += stride) {
-// CHECK: const float [[X:v[0-9]+]] = b0[{{.*}}];
-// CHECK: const bool [[L:v[0-9]+]] = !({{.*}} >= as_float(0x7f800000u));
+// Behind a line is its place here, where that is another one than of the line before.
+// CHECK-NEXT: * UINT64_C(2);{{$}}
+// CHECK: const float [[X:v[0-9]+]] = b0[{{.*}}];  // text.mlir:[[@LINE+10]]{{$}}
+// CHECK: const bool [[L:v[0-9]+]] = !({{.*}} >= as_float(0x7f800000u));  // text.mlir:[[@LINE+11]]
 // CHECK: b1[{{.*}}] = [[L]];
 // CHECK-NOT: barrier
 kernel.func @scale(%x: !f32, %y: !i1) attributes {form = #kernel.form<lowered>} {

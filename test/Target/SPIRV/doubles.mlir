@@ -1,5 +1,6 @@
 // RUN: zyx-translate --kernel-to-target --target=vulkan %s -o %t.mlir
 // RUN: FileCheck %s < %t.mlir
+// RUN: zyx-translate --kernel-to-target --target=vulkan --mlir-print-debuginfo %s | FileCheck %s --check-prefix=PLACES
 // RUN: mlir-translate -no-implicit-module -serialize-spirv %t.mlir -o %t.spv
 // RUN: spirv-val --target-env vulkan1.2 %t.spv
 
@@ -16,6 +17,7 @@
 // CHECK: spirv.Select
 // CHECK-NOT: spirv.ISub
 // CHECK: spirv.Return
+// PLACES: spirv.Store "PhysicalStorageBuffer" {{.*}} loc("{{.*}}doubles.mlir":[[@LINE+7]]:5)
 kernel.func @maxima_of_64_bits(%x: !kernel.buffer<f64, global>) attributes {form = #kernel.form<lowered>} {
   %zero = arith.constant 0.0 : f64
   %xs = kernel.view %x map #all : !kernel.buffer<f64, global> -> !kernel.view<1000xf64, global>

@@ -34,6 +34,18 @@
 // RUN: FileCheck %s --check-prefix=PAIRS < %t.pairs.mlir
 // RUN: mlir-translate -no-implicit-module -serialize-spirv %t.pairs.mlir -o %t.pairs.spv
 // RUN: spirv-val --target-env vulkan1.2 %t.pairs.spv
+// RUN: zyx-compile %s --entry=gather --target=vulkan --stop-after=target -o %t.gather.mlir
+// RUN: FileCheck %s --check-prefix=GATHER < %t.gather.mlir
+// RUN: mlir-translate -no-implicit-module -serialize-spirv %t.gather.mlir -o %t.gather.spv
+// RUN: spirv-val --target-env vulkan1.2 %t.gather.spv
+// RUN: zyx-compile %s --entry=scatter --target=vulkan --stop-after=target -o %t.scatter.mlir
+// RUN: FileCheck %s --check-prefix=SCATTER < %t.scatter.mlir
+// RUN: mlir-translate -no-implicit-module -serialize-spirv %t.scatter.mlir -o %t.scatter.spv
+// RUN: spirv-val --target-env vulkan1.2 %t.scatter.spv
+// RUN: zyx-compile %s --entry=convolution --target=vulkan --stop-after=target -o %t.convolution.mlir
+// RUN: FileCheck %s --check-prefix=CONVOLUTION < %t.convolution.mlir
+// RUN: mlir-translate -no-implicit-module -serialize-spirv %t.convolution.mlir -o %t.convolution.spv
+// RUN: spirv-val --target-env vulkan1.2 %t.convolution.spv
 
 // A kernel of each family in SPIR-V, which the validator of Khronos takes.
 
@@ -159,4 +171,37 @@ func.func @attention(%q: tensor<2x384x64xf32>, %k: tensor<2x384x64xf32>, %v: ten
 func.func @pairs(%x: tensor<4096xf16>, %y: tensor<4096xf16>) -> tensor<4096xf16> {
   %s = graph.binary add %x, %y : tensor<4096xf16>
   return %s : tensor<4096xf16>
+}
+
+// A row is read where it is; an index from outside reads nothing.
+// GATHER-LABEL: spirv.func @gather_0(
+// GATHER: spirv.Load "PhysicalStorageBuffer" {{.*}} : i32
+// GATHER: spirv.Store "PhysicalStorageBuffer" {{.*}} : vector<4xf32>
+func.func @gather(%x: tensor<1000x64xf32>, %i: tensor<512xi32>) -> tensor<512x64xf32> {
+  %y = graph.gather %x[%i] dim = 0 : (tensor<1000x64xf32>, tensor<512xi32>) -> tensor<512x64xf32>
+  return %y : tensor<512x64xf32>
+}
+
+// Updates are sorted by their rows in a workgroup, of which each row is written by one thread: there are no atomics of floats.
+// SCATTER-LABEL: spirv.func @scatter_0(
+// SCATTER: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|UniformMemory|WorkgroupMemory|MakeAvailable|MakeVisible>
+// SCATTER-NOT: Atomic
+func.func @scatter(%x: tensor<1000x64xf32>, %i: tensor<512xi32>, %u: tensor<512x64xf32>) -> tensor<1000x64xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<1000x64xf32>, tensor<512xi32>, tensor<512x64xf32>) -> tensor<1000x64xf32>
+  return %y : tensor<1000x64xf32>
+}
+
+// A product whose windows are gathered as they come to shared memory.
+// CONVOLUTION-COUNT-2: !spirv.array<{{[0-9]+}} x vector<4xf32>>, Workgroup>
+// CONVOLUTION-LABEL: spirv.func @convolution_0(
+// CONVOLUTION: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
+func.func @convolution(%x: tensor<2x16x34x34xf32>, %f: tensor<32x16x3x3xf32>) -> tensor<2x32x32x32xf32> {
+  %0 = graph.window %x dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x16x34x34xf32> -> tensor<2x16x32x32x3x3xf32>
+  %1 = graph.reshape %0 : tensor<2x16x32x32x3x3xf32> -> tensor<2x1x16x32x32x3x3xf32>
+  %2 = graph.expand %1 : tensor<2x1x16x32x32x3x3xf32> -> tensor<2x32x16x32x32x3x3xf32>
+  %3 = graph.reshape %f : tensor<32x16x3x3xf32> -> tensor<1x32x16x1x1x3x3xf32>
+  %4 = graph.expand %3 : tensor<1x32x16x1x1x3x3xf32> -> tensor<2x32x16x32x32x3x3xf32>
+  %5 = graph.binary mul %2, %4 : tensor<2x32x16x32x32x3x3xf32>
+  %6 = graph.reduce add %5 dims = [2, 5, 6] : tensor<2x32x16x32x32x3x3xf32> -> tensor<2x32x32x32xf32>
+  return %6 : tensor<2x32x32x32xf32>
 }

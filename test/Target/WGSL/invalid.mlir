@@ -1,5 +1,6 @@
 // RUN: split-file %s %t
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/double.mlir 2>&1 | FileCheck %s --check-prefix=DOUBLE
+// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONSTANT
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/number.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/count.mlir 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/private.mlir 2>&1 | FileCheck %s --check-prefix=PRIVATE
@@ -11,6 +12,22 @@
 //--- double.mlir
 // DOUBLE: error: 'kernel.func' has the type f64, which is no scalar of WGSL at {{.*}}double.mlir":2:
 kernel.func @k(%x: !kernel.buffer<f64, global>) attributes {form = #kernel.form<lowered>} {
+  kernel.return
+}
+//--- constant.mlir
+// What has no place of its own is in its kernel.
+// CONSTANT: error: 'arith.constant' has the type f64, which is no scalar of WGSL at {{.*}}constant.mlir":4:{{[0-9]+}}) in kernel 'k'
+#all = #kernel.map<[#kernel.block<[1000] strides [1]>]>
+kernel.func @k(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
+  %xs = kernel.view %x map #all : !kernel.buffer<f32, global> -> !kernel.view<1000xf32, global>
+  %third = arith.constant 0.3 : f64 loc(unknown)
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xf32, global> -> f32
+    %w = arith.extf %v : f32 to f64
+    %p = arith.mulf %w, %third : f64
+    %s = arith.truncf %p : f64 to f32
+    kernel.store %s, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
   kernel.return
 }
 //--- number.mlir

@@ -20,7 +20,7 @@
 // CHECK-NEXT: fn k_scale(@builtin(workgroup_id) group: vec3<u32>,
 // CHECK: let begin = group.x * 64u + thread;
 // CHECK: for (var [[G:g[0-9]+]]: u32 = begin; [[G]] < zyx_args[0].x; [[G]] += stride) {
-// CHECK: let [[X:v[0-9]+]]: f32 = b0_scale[{{.*}}];
+// CHECK: let [[X:v[0-9]+]]: f32 = b0_scale[{{.*}}];  // text.mlir:[[@LINE+12]]{{$}}
 // CHECK: let {{.*}}: f32 = [[X]] * 0x1.99999ap-4f;
 // CHECK: let [[L:v[0-9]+]]: bool = !({{.*}} >= zyx_f32(0x7f800000u));
 // CHECK: let [[I:v[0-9]+]]: u32 = u32([[L]]);

@@ -93,6 +93,12 @@ TEST_F(WebGPUDeviceTest, TellsWhatTheAdaptersAre) {
   setenv("ZYX_WEBGPU_POWER_PREFERENCE", "low-power", 1);
   EXPECT_THAT(identities(), testing::ElementsAre(laptop, card, processor));
   EXPECT_EQ(listed()[2].name, "webgpu:2");
+  setenv("ZYX_WEBGPU_POWER_PREFERENCE", "lowpower", 1);
+  EXPECT_EQ(createDevice("webgpu").status().message(),
+            "ZYX_WEBGPU_POWER_PREFERENCE is low-power or high-performance, not lowpower");
+  setenv("ZYX_WEBGPU_POWER_PREFERENCE", "high-performance", 1);
+  EXPECT_THAT(identities(), testing::ElementsAre(card, laptop, processor));
+  setenv("ZYX_WEBGPU_POWER_PREFERENCE", "low-power", 1);
   auto device = createDevice("webgpu:2");
   ASSERT_TRUE(device) << device.status().toString();
   const DeviceFacts facts = (*device)->facts();

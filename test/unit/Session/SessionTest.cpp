@@ -5,6 +5,7 @@
 #include "zyx/Session/Session.h"
 #include "zyx/Base/File.h"
 #include "zyx/Base/TempFolder.h"
+#include "zyx/Session/DriverTrial.h"
 #include "zyx/Session/GraphDevice.h"
 
 #include <cstdlib>
@@ -357,6 +358,39 @@ TEST(SessionTest, CompilesWhereNothingCanBeKept) {
   unsetenv("ZYX_COMPILER");
   ASSERT_TRUE(compiled.isOk()) << compiled.status().toString();
   EXPECT_THAT(compiled->remarks, HasSubstr("not kept in the cache: /dev/null/cache: "));
+}
+
+// The driver compiles what a device loads; a child that does so first is lost in its place.
+TEST(SessionTest, ADriverThatHangsEndsAChild) {
+  setenv("ZYX_COMPILER", ZYX_TEST_COMPILER, 1);
+  setenv("ZYX_OPENCL_DRIVER", ZYX_FAKE_OPENCL, 1);
+  CompileOptions options;
+  options.target = "opencl";
+  const Result<Compiled> compiled = Session().compile(sum(), options);
+  unsetenv("ZYX_COMPILER");
+  ASSERT_TRUE(compiled.isOk()) << compiled.status().toString();
+  const Result<artifact::Artifact> artifact = compiled->readArtifact();
+  ASSERT_TRUE(artifact.isOk());
+  EXPECT_TRUE(isCompiledByDriver(*artifact));
+  const auto tried = [&](const char *ends, const Isolation &isolation) {
+    setenv("FAKE_OPENCL_BUILD", ends, 1);
+    const Status status = tryInChild(*artifact, {"opencl"}, isolation);
+    unsetenv("FAKE_OPENCL_BUILD");
+    return status;
+  };
+  const Status hangs = tried("hangs", {.milliseconds = 2000, .driverWorker = ZYX_DRIVER_WORKER});
+  EXPECT_EQ(hangs.code(), ErrorCode::Timeout);
+  EXPECT_THAT(hangs.message(), HasSubstr("the driver's child process took longer than 2000 ms loading kernel"));
+  const Status dies = tried("dies", {.driverWorker = ZYX_DRIVER_WORKER});
+  EXPECT_EQ(dies.code(), ErrorCode::CompileFailed);
+  EXPECT_THAT(dies.message(), HasSubstr("died by signal 11"));
+  // No request: nothing was tried.
+  EXPECT_THAT(tried("dies", {.driverWorker = "false"}).message(),
+              HasSubstr("the driver's child process ended with exit code 1 loading kernel"));
+  EXPECT_THAT(tried("dies", {}).message(), HasSubstr("there is no zyx-driver-worker in "));
+  // A refusal is said where the program is loaded to stay.
+  EXPECT_TRUE(tryInChild(*artifact, {"opencl"}, {.driverWorker = ZYX_DRIVER_WORKER}).isOk());
+  unsetenv("ZYX_OPENCL_DRIVER");
 }
 
 TEST(SessionTest, SaysWhereAWorkerIsMissing) {

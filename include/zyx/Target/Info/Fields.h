@@ -40,6 +40,7 @@ inline constexpr auto fieldsOf<Arithmetic> = std::tuple{Field{"hasFma", &Arithme
                                                         Field{"isFmaExact", &Arithmetic::isFmaExact},
                                                         Field{"hasRounding", &Arithmetic::hasRounding},
                                                         Field{"hasMaximum", &Arithmetic::hasMaximum},
+                                                        Field{"hasDoubles", &Arithmetic::hasDoubles},
                                                         Field{"hasHalfConversion", &Arithmetic::hasHalfConversion},
                                                         Field{"hasPackedHalf", &Arithmetic::hasPackedHalf},
                                                         Field{"hasPackedBfloat", &Arithmetic::hasPackedBfloat}};

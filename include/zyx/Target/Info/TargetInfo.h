@@ -54,6 +54,8 @@ struct Arithmetic {
   bool hasRounding = true;
   /// The maximum and minimum of floats, with NaN where either is and -0 below 0.
   bool hasMaximum = true;
+  /// Functions of f32 may be computed in f64.
+  bool hasDoubles = true;
   /// Conversions between f16 and f32.
   bool hasHalfConversion = true;
   /// Sums, differences and products of two f16, or of two bf16.

@@ -16,8 +16,10 @@
 namespace zyx::target {
 
 /// Prints every kernel of the module, which is lowered and scalar, in one linear walk each. What
-/// the language has no text for is refused by name, with its location. Head and helpers come with `completeText`.
-Result<std::string> printKernels(mlir::ModuleOp module, const Language &language);
+/// the language has no text for is refused by name, with its location. Head and helpers come with `completeText`. With
+/// `hasPlaces`, for people alone, a line ends with the place in the source that it comes from, where that is another
+/// one than of the line before.
+Result<std::string> printKernels(mlir::ModuleOp module, const Language &language, bool hasPlaces = false);
 /// A file of the language with these kernels: its head, the helpers that they use, and they themselves.
 std::string completeText(std::string kernels, const Language &language);
 

@@ -28,7 +28,7 @@ public:
     return createTextEmitter(format, languageOf(target));
   }
   Result<std::string> toText(mlir::ModuleOp lowered, const TargetInfo &target) const override {
-    ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(lowered, languageOf(target)));
+    ZYX_ASSIGN_OR_RETURN(std::string text, printKernels(lowered, languageOf(target), /*hasPlaces=*/true));
     return completeText(std::move(text), languageOf(target));
   }
 

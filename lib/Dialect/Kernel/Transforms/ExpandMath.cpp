@@ -97,6 +97,7 @@ void ExpandMathPass::runOnOperation() {
     has.fma = target->arithmetic.hasFma;
     has.exactFma = target->arithmetic.hasExactFma();
     has.rounding = target->arithmetic.hasRounding;
+    has.doubles = target->arithmetic.hasDoubles;
     // Machines of subgroups have functional units for powers of two: ex2.approx in PTX, v_exp_f32 in AMD's code.
     has.powers = target->hasSubgroups();
     has.maximum = target->hasSubgroups() && target->arithmetic.hasMaximum;

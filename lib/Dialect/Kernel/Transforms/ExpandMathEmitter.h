@@ -30,7 +30,7 @@ struct Num {
 
 /// What the machine has an instruction for.
 struct Instructions {
-  bool fma = true, exactFma = true, rounding = true;
+  bool fma = true, exactFma = true, rounding = true, doubles = true;
   /// Powers of two of f32, good to 2 units in the last place, without denormals; maxima and minima in which NaN stays.
   bool powers = false, maximum = false;
 };

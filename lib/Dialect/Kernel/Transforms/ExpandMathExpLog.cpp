@@ -329,8 +329,9 @@ struct Pair {
 } // namespace
 
 /// log2(x) for positive finite x, to 2^-64 of its value: the product with an exponent of up to 2^10
-/// must leave 53 digits.
+/// must leave 53 digits. Of f32 to some 2^-36, for an exponent of up to 2^7 and 24 digits.
 static Pair log2AsPair(Num x) {
+  const bool is64 = Format(x).is64;
   auto [exponent, f] = splitExponent(x);
   // s = f / (2 + f); the sum is rounded where f < 0.
   Num d = f + 2.0;
@@ -339,12 +340,15 @@ static Pair log2AsPair(Num x) {
   Num sLow = (fma(negate(s), d, f) - s * dLow) / d;
   Num z = s * s;
   Num zLow = fma(s, s, negate(z)) + s * sLow * 2.0;
-  // log2(1 + f) = s (c0 + z (c1 + z p(z))), with c0 = 2 / ln 2 and c1 = c0 / 3 as pairs: 2^-66.
-  Num t =
-      z * polynomial(z, {5.77078016355618062e-1, 4.12198583091894832e-1, 3.20598902280578968e-1, 2.62307700578975289e-1,
-                         2.21984020591792341e-1, 1.91254670991610698e-1, 1.90389676575179884e-1});
-  const double c0 = 2.885390081777926774, c0Low = 4.0710547481862064099e-17;
-  const double c1 = 0.96179669392597555433, c1Low = 5.0577616648125906047e-17;
+  // log2(1 + f) = s (c0 + z (c1 + z p(z))), with c0 = 2 / ln 2 and c1 = c0 / 3 as pairs: 2^-66, and 2^-37 of f32.
+  Num t = z * (is64 ? polynomial(z, {5.77078016355618062e-1, 4.12198583091894832e-1, 3.20598902280578968e-1,
+                                     2.62307700578975289e-1, 2.21984020592791342e-1, 1.91254670991610698e-1,
+                                     1.90389676575179884e-1})
+                    : polynomial(z, {5.770780164e-1, 4.121985831e-1, 3.205988980e-1, 2.623081893e-1, 2.219530832e-1}));
+  const double c0 = is64 ? 2.885390081777926774 : 2.88539004325866699,
+               c0Low = is64 ? 4.0710547481862064099e-17 : 3.8519259822532350e-8;
+  const double c1 = is64 ? 0.96179669392597555433 : 0.961796700954437256,
+               c1Low = is64 ? 5.0577616648125906047e-17 : -7.028461650952758e-9;
   Num q = t + c1;
   Num qLow = (t - (q - c1)) + c1Low;
   Num w = z * q;
@@ -357,11 +361,12 @@ static Pair log2AsPair(Num x) {
   return {high, (v - (high - exponent)) + vLow};
 }
 
-/// 2^(high + low) with the full range of f64.
+/// 2^(high + low) with the full range of the format.
 static Num exp2OfPair(Num high, Num low) {
   Format format(high);
-  low = select(abs(high) < 2000.0, low, 0.0);
-  high = clampBelow(clampAbove(high, 1100), -1100);
+  low = select(abs(high) < (format.is64 ? 2000.0 : 300.0), low, 0.0);
+  const double most = format.is64 ? 1100 : 160;
+  high = clampBelow(clampAbove(high, most), -most);
   double magic = format.magic() + 2 * format.bias();
   Num rounded = high + magic;
   return scaleInTwoSteps(exp2Polynomial((high - (rounded - magic)) + low), rounded);
@@ -387,7 +392,7 @@ static Num powerForF32(Num size, Num y) {
   return scaleNormal(power, rounded);
 }
 
-static Num powerForF64(Num size, Num y) {
+static Num powerByPairs(Num size, Num y) {
   auto [high, low] = log2AsPair(size);
   Num ends = withLogarithmEnds(size, high);
   Num product = y * ends;
@@ -395,12 +400,12 @@ static Num powerForF64(Num size, Num y) {
 }
 
 Num pow(Num base, Num exponent) {
-  MLIRContext *context = base.type().getContext();
-  bool isF32 = base.width() == 32;
-  Type f64 = Float64Type::get(context);
-  Num x = toFormat(base, f64), y = toFormat(exponent, f64);
+  // In f64, which gives an f32 all its digits, where the machine has it.
+  const bool isWidened = base.width() == 32 && base.emitter->has.doubles;
+  Type own = getElementTypeOrSelf(base.type()), wide = isWidened ? Float64Type::get(own.getContext()) : own;
+  Num x = toFormat(base, wide), y = toFormat(exponent, wide);
   Num size = abs(x);
-  Num result = isF32 ? powerForF32(size, y) : powerForF64(size, y);
+  Num result = isWidened ? powerForF32(size, y) : powerByPairs(size, y);
   Num isWhole = truncate(y) == y;
   Num half = y * 0.5;
   Num isOdd = isWhole & (truncate(half) != half);
@@ -408,7 +413,7 @@ Num pow(Num base, Num exponent) {
   Num isNegative = (x < 0.0) & (size < infinity);
   result = select(isNegative & (y != truncate(y)) & (y == y), notANumber, result);
   Num isOne = (x == 1.0) | (y == 0.0) | ((x == -1.0) & (abs(y) == infinity));
-  return toFormat(select(isOne, 1.0, result), getElementTypeOrSelf(base.type()));
+  return toFormat(select(isOne, 1.0, result), own);
 }
 
 } // namespace zyx::kernel::expand

@@ -20,8 +20,8 @@ static constexpr double infinity = std::numeric_limits<double>::infinity();
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// |x| = quadrant * pi/2 + rest, with |rest| <= pi/4 and a little, as f64; of the quadrant, an i64, the
-/// low two bits count.
+/// |x| = quadrant * pi/2 + rest, with |rest| <= pi/4 and a little, as f64, or as f32 where there is no f64; of the
+/// quadrant, an integer of as many bits, the low two count.
 struct Reduced {
   Num quadrant, rest;
 };
@@ -72,37 +72,46 @@ static void addTo(Num &high, Num &low, Num term) {
   high = sum;
 }
 
+/// 2/pi in pieces of 12 bits, for f32 where there is no f64.
+static constexpr uint32_t pieces12[] = {0xa2f, 0x983, 0x6e4, 0xe44, 0x152, 0x9fc, 0x275, 0x7d1, 0xf53,
+                                        0x4dd, 0xc0d, 0xb62, 0x959, 0x93c, 0x439, 0x041, 0xfda};
+
 /// The same for f64, in two halves of 26 and 27 digits. The eight pieces that matter are those behind
 /// the first w, where |x| / 2^(26 w) is below 2^80; they are found by selects, one round for each bit of
-/// w. An f64 comes as near as 2^-62 to a multiple of pi/2, so that the sum is a pair.
-static Reduced reduceF64(Num x) {
+/// w. An f64 comes as near as 2^-62 to a multiple of pi/2, so that the sum is a pair. So it is for f32 in f32, in
+/// halves of 12 digits, where |x| / 2^(12 w) is below 2^37: until level 5 a pair has all digits of the sum, and behind
+/// it what is left where those cancelled.
+static Reduced reduceByPieces(Num x) {
   constexpr unsigned numPieces = 8;
-  Num exponent = toBits(x) >> 52;
-  Num above = exponent - exponent.emitter->bits(exponent, 1023 + 54);
+  const bool is64 = x.width() == 64;
+  const unsigned digits = is64 ? 26 : 12, mantissa = is64 ? 52 : 23, bias = is64 ? 1023 : 127;
+  const unsigned firstBit = is64 ? 32 : 8, mostGroups = is64 ? 37 : 8;
+  Num exponent = toBits(x) >> mantissa;
+  Num above = exponent - exponent.emitter->bits(exponent, bias + mantissa + 2);
   above = select(above < 0.0, 0.0, above);
-  // above / 26, exact for every exponent.
-  Num w = (above * exponent.emitter->bits(exponent, 2521)) >> 16;
+  // above / digits, exact for every exponent.
+  Num w = (above * exponent.emitter->bits(exponent, is64 ? 2521 : 1366)) >> (is64 ? 16 : 14);
   SmallVector<Num> pieces;
-  for (uint32_t value : pieces26)
+  for (uint32_t value : is64 ? ArrayRef(pieces26) : ArrayRef(pieces12))
     pieces.push_back(x.emitter->constant(x, value));
-  for (unsigned bit = 32; bit != 0; bit /= 2) {
+  for (unsigned bit = firstBit; bit != 0; bit /= 2) {
     Num isSet = (w & w.emitter->bits(w, bit)) != 0.0;
-    // w is at most 37.
-    unsigned count = std::min<unsigned>(bit == 32 ? 37 - 32 + numPieces : bit - 1 + numPieces, pieces.size() - bit);
+    unsigned count =
+        std::min<unsigned>(bit == firstBit ? mostGroups - bit + numPieces : bit - 1 + numPieces, pieces.size() - bit);
     for (unsigned i = 0; i != count; ++i)
       pieces[i] = select(isSet, pieces[i + bit], pieces[i]);
   }
 
-  Num scale = (w.emitter->bits(w, 1023) - w * w.emitter->bits(w, 26)) << 52;
+  Num scale = (w.emitter->bits(w, bias) - w * w.emitter->bits(w, digits)) << mantissa;
   Num scaled = x * fromBits(scale);
-  Num head = fromBits(toBits(scaled) & w.emitter->bits(w, ~uint64_t(0) << 27));
+  Num head = fromBits(toBits(scaled) & w.emitter->bits(w, is64 ? ~uint64_t(0) << 27 : ~uint32_t(0) << 12));
   Num tail = scaled - head;
   Num zero = x.emitter->constant(x, 0);
   Num high = zero, low = zero, quadrant = zero;
   auto add = [&](Num term, unsigned level) {
     // Multiples of 4 do not count; from level 3 on there are none.
     if (level < 3)
-      term = fma(nearest(term * 0.25), -4.0, term);
+      term = is64 ? fma(nearest(term * 0.25), -4.0, term) : term - nearest(term * 0.25) * 4.0;
     addTo(high, low, term);
     if (level < 4) {
       Num whole = nearest(high);
@@ -115,20 +124,23 @@ static Reduced reduceF64(Num x) {
     addTo(high, low, rest);
   };
   for (unsigned level = 0; level != numPieces; ++level) {
-    add(head * (pieces[level] * std::ldexp(1.0, -26 * int(level + 1))), level);
+    add(head * (pieces[level] * std::ldexp(1.0, -int(digits * (level + 1)))), level);
     if (level != 0)
-      add(tail * (pieces[level - 1] * std::ldexp(1.0, -26 * int(level))), level);
+      add(tail * (pieces[level - 1] * std::ldexp(1.0, -int(digits * level))), level);
   }
-  const double halfPi = 1.5707963267948966, halfPiLow = 6.1232339957367658861e-17;
+  const double halfPi = is64 ? 1.5707963267948966 : 1.57079637050628662,
+               halfPiLow = is64 ? 6.1232339957367658861e-17 : -4.37113882867379276e-8;
   Num rest = high * halfPi;
   Num restLow = fma(high, halfPi, negate(rest)) + fma(high, halfPiLow, low * halfPi);
   // Small arguments are their own rest, and their products with the pieces might be denormal.
-  return {toBits(quadrant + 0x1.8p52), select(x < 0.78, x, rest + restLow)};
+  return {toBits(quadrant + (is64 ? 0x1.8p52 : 0x1.8p23)), select(x < 0.78, x, rest + restLow)};
 }
 
-static Reduced reduce(Num size) { return size.width() == 64 ? reduceF64(size) : reduceF32(size); }
+static Reduced reduce(Num size) {
+  return size.width() == 64 || !size.emitter->has.doubles ? reduceByPieces(size) : reduceF32(size);
+}
 
-// The rest of an f32 is at hand in f64, where a short polynomial leaves one rounding at the end.
+// The rest of an f32 is at hand in f64, where there is such, and a short polynomial leaves one rounding at the end.
 
 /// sin(r) for |r| <= pi/4: 2^-27.9 for f32, 2^-58.0 for f64.
 static Num sinPolynomial(Num r, bool isF64) {
@@ -152,7 +164,7 @@ static Num isOdd(Num quadrant) { return (quadrant & quadrant.emitter->bits(quadr
 
 /// `value` with its sign turned where bit 1 of `quadrant` is set.
 static Num turnSign(Num value, Num quadrant) {
-  Num sign = (quadrant & quadrant.emitter->bits(quadrant, 2)) << 62;
+  Num sign = (quadrant & quadrant.emitter->bits(quadrant, 2)) << (quadrant.width() - 2);
   return fromBits(toBits(value) ^ sign);
 }
 
@@ -238,7 +250,35 @@ static Num remainderF64(Num x, Num y) {
   return select((y == infinity) & (x < infinity), x, rest);
 }
 
+/// The remainder of two f32 by integers alone: of their digits, which are shifted by up to 8 at a time.
+static Num remainderByBits(Num x, Num y) {
+  Num xBits = toBits(x), yBits = toBits(y);
+  auto integer = [&](uint64_t value) { return xBits.emitter->bits(xBits, value); };
+  auto split = [&](Num bits) {
+    Num exponent = bits >> 23, digits = bits & integer(0x7fffff);
+    Num isDenormal = exponent == 0.0;
+    return std::pair(select(isDenormal, integer(1), exponent), select(isDenormal, digits, digits | integer(0x800000)));
+  };
+  auto [xExponent, xDigits] = split(xBits);
+  auto [yExponent, yDigits] = split(yBits);
+  // Of 0, whose remainder is none, no integer is divided.
+  Num divisor = select(yDigits == 0.0, integer(1), yDigits);
+  auto remainder = [&](Num of) { return of.emitter->emit<arith::RemUIOp>(of.value, divisor.value); };
+  Num left = xExponent - yExponent, isSmaller = left < 0.0, rest = remainder(xDigits);
+  // At most 253 digits.
+  for (int step = 0; step != 32; ++step) {
+    Num some = select(left < 0.0, integer(0), select(left < integer(8), left, integer(8)));
+    rest = remainder(rest.emitter->emit<arith::ShLIOp>(rest.value, some.value));
+    left = left - some;
+  }
+  // 2^(exponent - 127) and 2^-23 are normal, also where the remainder is not.
+  Num found = toFloat(rest) * 0x1p-23 * fromBits(yExponent << 23);
+  return select((x < infinity) & (y > 0.0), select(isSmaller, x, found), std::numeric_limits<double>::quiet_NaN());
+}
+
 Num fmod(Num dividend, Num divisor) {
+  if (dividend.width() == 32 && !dividend.emitter->has.doubles)
+    return copySign(remainderByBits(abs(dividend), abs(divisor)), dividend);
   Type f64 = Float64Type::get(dividend.type().getContext());
   Num x = abs(toFormat(dividend, f64)), y = abs(toFormat(divisor, f64));
   Num rest = dividend.width() == 64 ? remainderF64(x, y) : remainderF32(x, y);

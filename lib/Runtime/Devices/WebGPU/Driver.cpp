@@ -49,8 +49,12 @@ Result<std::vector<AdapterFound>> Driver::find() const {
   const WGPUInstanceEnumerateAdapterOptions options = {nullptr, WGPUInstanceBackend_Primary};
   std::vector<WGPUAdapter> listed(InstanceEnumerateAdapters(instance.get(), &options, nullptr));
   listed.resize(std::min(listed.size(), InstanceEnumerateAdapters(instance.get(), &options, listed.data())));
-  const char *preference = zyxVariable("WEBGPU_POWER_PREFERENCE");
-  const bool isLow = preference && std::string_view(preference) == "low-power";
+  const char *variable = zyxVariable("WEBGPU_POWER_PREFERENCE");
+  const std::string_view preference = variable ? variable : "";
+  const bool isLow = preference == "low-power";
+  if (!preference.empty() && !isLow && preference != "high-performance")
+    return Status::invalidArgument("ZYX_WEBGPU_POWER_PREFERENCE is low-power or high-performance, not " +
+                                   std::string(preference));
   std::vector<AdapterFound> found;
   for (WGPUAdapter adapter : listed) {
     AdapterFound each{{}, instance, {adapter, AdapterRelease}};
