@@ -58,8 +58,15 @@ static std::optional<Sums> findSums(GroupOp group) {
   if (!sums.first)
     return std::nullopt;
   const int64_t most = typeOf(sums.first).getNumElements();
-  for (Value result : group.getBlock().getTerminator()->getOperands())
+  for (Value result : group.getBlock().getTerminator()->getOperands()) {
+    // What is repeated behind its last op has more axes than that.
+    Value computed = getViewSource(result);
+    Operation *op = computed.getDefiningOp();
+    if (!op || (!isElementwise(op) && !isa<ReduceOp>(op)) ||
+        typeOf(result).getNumElements() > typeOf(computed).getNumElements())
+      return std::nullopt;
     sums.writes |= typeOf(result).getNumElements() > most;
+  }
   Result<IterationSpace> space = IterationSpace::compute(group);
   if (!space.isOk() || space->getContraction() || space->getAttention() || space->getChain() ||
       space->getRowAndColumnReductions())
@@ -163,7 +170,10 @@ static std::pair<GroupOp, SmallVector<unsigned>> makeBoth(Sums a, Sums b) {
     for (Operation &op : made.getBlock().without_terminator())
       if (isElementwise(&op) || isa<ReduceOp>(op))
         ops.insert(&op);
-    return zyx::fusion::checkGroup(ops, made.getBlock().getTerminator()->getOperands()).isOk();
+    SmallVector<Value> outputs;
+    for (Value result : made.getBlock().getTerminator()->getOperands())
+      outputs.push_back(getViewSource(result));
+    return zyx::fusion::checkGroup(ops, outputs).isOk();
   };
   if (isKernel() || (tieInputs(made.getBlock()) && isKernel()))
     return {made, places};

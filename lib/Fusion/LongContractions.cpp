@@ -9,6 +9,7 @@
 #include "zyx/Dialect/Graph/Analysis/FactorReads.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/UnaryKinds.h"
+#include "zyx/Target/Info/Fits.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
@@ -110,7 +111,7 @@ static LeadingPart findLeadingPart(ReduceOp op, int64_t most) {
 /// Whether each image is rather a part: where channels lie between images and positions in memory, no factor is a
 /// matrix of all images, and both would be copied in another order. Sums of each image take less memory than such
 /// copies.
-static bool hasPartPerImage(ReduceOp op) {
+static bool hasPartPerImage(ReduceOp op, Through through) {
   constexpr int64_t fewestPositions = 64, sumBytes = 4;
   auto type = cast<RankedTensorType>(op.getX().getType());
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
@@ -120,8 +121,7 @@ static bool hasPartPerImage(ReduceOp op) {
   if (type.getNumElements() / results < images * fewestPositions)
     return false;
   int64_t copied = 0;
-  // No product of 16 bits computes its factors: another kernel stores them, in the order of their dimensions.
-  for (const FactorRead &read : findFactorReads(op, Through::Casts)) {
+  for (const FactorRead &read : findFactorReads(op, through)) {
     auto source = cast<RankedTensorType>(read.source.getType());
     // What is repeated along images or positions is small.
     if (llvm::count(read.roles, FactorRead::Contracted) < 2)
@@ -183,7 +183,6 @@ static int64_t partsOfContraction(ReduceOp op, const TargetInfo &machine) {
 /// Whether a product of f32 without a batch, as a gradient of weights is, keeps few cores busy for longer than it takes
 /// to launch a second kernel twice. Without a batch it is no step of an attention.
 static bool isLongOfFew(ReduceOp op, const TargetInfo &machine) {
-  constexpr double launches = 2;
   std::optional<Contraction> contraction = matchContraction(op);
   auto type = cast<RankedTensorType>(op.getX().getType());
   if (!contraction || machine.costs.simtF32ProductsPerCycle == 0 ||
@@ -194,7 +193,7 @@ static bool isLongOfFew(ReduceOp op, const TargetInfo &machine) {
   const double busy = static_cast<double>(std::min<int64_t>(llvm::divideCeil(results, tileResults), machine.cores));
   const double cycles =
       static_cast<double>(type.getNumElements()) / busy / static_cast<double>(machine.costs.simtF32ProductsPerCycle);
-  return cycles > launches * static_cast<double>(machine.costs.launchCycles);
+  return cycles > zyx::target::fits::sums::worthLaunches * static_cast<double>(machine.costs.launchCycles);
 }
 
 std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const TargetInfo &machine) {
@@ -214,7 +213,8 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   if (follows &&
       ((mayShare && steps < fewestOfImages && !isLongOfFew(op, machine)) || hasSoftmaxWeights(op.getX(), seenWeights)))
     return std::nullopt;
-  if (hasPartPerImage(op)) {
+  // Factors are what they are computed of, or another kernel stores them, in the order of their dimensions.
+  if (hasPartPerImage(op, Through::Computed) || hasPartPerImage(op, Through::Casts)) {
     const int64_t images = op.getDims().front();
     return LeadingPart{cast<RankedTensorType>(op.getX().getType()).getDimSize(images), {images}};
   }

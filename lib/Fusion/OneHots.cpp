@@ -33,7 +33,7 @@ std::optional<Shown> zyx::fusion::look(Value value, llvm::function_ref<bool(Cast
     if (isView(op)) {
       const std::optional<Dims> step = getOperandDims(op);
       if (!step)
-        return std::nullopt;
+        break;
       for (std::optional<int64_t> &dim : shown.dims)
         if (dim)
           dim = (*step)[*dim];

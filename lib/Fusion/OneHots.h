@@ -17,8 +17,8 @@ struct Shown {
   llvm::SmallVector<std::optional<int64_t>> dims;
 };
 
-/// Goes through views, and through casts for which `passes` holds. Fails at views that have no dimensions in common
-/// with their operand.
+/// Goes through views, and through casts for which `passes` holds, up to a view that has no dimensions in common with
+/// its operand.
 std::optional<Shown> look(mlir::Value value, llvm::function_ref<bool(graph::ir::CastOp)> passes);
 
 /// The dimensions of what shows a value that walk along it, in its order; none where the value has other elements.

@@ -90,10 +90,16 @@ public:
   }
 
 private:
-  /// Where each thread is a program.
+  /// Where each thread is a program. Of few results each has one, so that there are more of them: a thread waits for
+  /// its factors, one step after the other, and the machine is idle beside it.
   void chooseThreads(DotOp dot, ArrayRef<Axis> parallel, Axis m, Axis n) {
+    const auto lanes = static_cast<int64_t>(target.lanes(bytesOf(dot.getResult())));
+    int64_t programs = 1;
     for (Axis axis : parallel)
-      draft.grid(axis, axis == m ? threadRows : axis == n ? target.lanes(bytesOf(dot.getResult())) : 1);
+      programs *= llvm::divideCeil(axes.extent(axis), axis == m ? threadRows : axis == n ? lanes : 1);
+    const bool isOfFew = programs <= target.cores * target.simt.subgroupSize;
+    for (Axis axis : parallel)
+      draft.grid(axis, isOfFew ? 1 : axis == m ? threadRows : axis == n ? lanes : 1);
   }
 
   /// Where a workgroup is a program, and multiplies out of shared memory.

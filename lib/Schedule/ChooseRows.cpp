@@ -101,7 +101,10 @@ public:
       // each sector one element. Lanes of a warp read neighbours. So does half of a warp or more where a thread
       // that walks its row again would not find it in the first cache any more.
       const bool hasLanes = 2 * axes.extent(*row) >= draft.fewestThreads * lanes;
-      if ((axes.extent(*row) % lanes != 0 || (hasLanes && leavesFirstCache(*row))) &&
+      // Of few rows a thread each would leave the machine idle, and wait for one vector after the other.
+      const bool isOfFew = axes.extent(*row) >= 2 * target.simt.subgroupSize &&
+                           countPrograms() <= target.busyThreads() / target.simt.subgroupSize;
+      if ((axes.extent(*row) % lanes != 0 || isOfFew || (hasLanes && leavesFirstCache(*row))) &&
           axes.extent(*row) >= target.simt.subgroupSize)
         func.setThreads(target.simt.subgroupSize);
       return;

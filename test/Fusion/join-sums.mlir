@@ -201,3 +201,28 @@ func.func @read(%x: tensor<8x32x64xf32>, %y: tensor<8x32x64xf32>) -> (tensor<8x3
   }
   return %0, %6 : tensor<8x32x64xf32>, tensor<32xf32>
 }
+
+// A sum that is repeated in the end stays apart; one that is seen in other dimensions does not.
+// CHECK-LABEL: func.func @views
+// CHECK-COUNT-2: graph.group(
+// CHECK-NOT: graph.group(
+// CHECK: return
+func.func @views(%x: tensor<8xf32>) -> (tensor<1xf32>, tensor<8xf32>, tensor<f32>) {
+  %0 = graph.group(%a = %x : tensor<8xf32>) -> tensor<1xf32> {
+    %1 = graph.unary trunc %a : tensor<8xf32>
+    %2 = graph.reduce min %1 dims = [0] : tensor<8xf32> -> tensor<f32>
+    %3 = graph.reshape %2 : tensor<f32> -> tensor<1xf32>
+    graph.yield %3 : tensor<1xf32>
+  }
+  %4 = graph.group(%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %1 = graph.reduce add %a dims = [0] : tensor<8xf32> -> tensor<f32>
+    %2 = graph.reshape %1 : tensor<f32> -> tensor<1xf32>
+    %3 = graph.expand %2 : tensor<1xf32> -> tensor<8xf32>
+    graph.yield %3 : tensor<8xf32>
+  }
+  %5 = graph.group(%a = %x : tensor<8xf32>) -> tensor<f32> {
+    %1 = graph.reduce max %a dims = [0] : tensor<8xf32> -> tensor<f32>
+    graph.yield %1 : tensor<f32>
+  }
+  return %0, %4, %5 : tensor<1xf32>, tensor<8xf32>, tensor<f32>
+}

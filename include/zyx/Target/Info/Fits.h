@@ -85,11 +85,13 @@ inline constexpr double computedRate = 1.0 / 16;
 inline constexpr double narrowBytes = 14, wideBytes = 12, moreKernels = 3;
 } // namespace oneHots
 
-/// Sums of few results (PartReductions).
+/// Sums of few results (PartReductions), and products of few, with long sums (LongContractions).
 namespace sums {
 /// Of its share of memory where all cores read, what a core with one workgroup reads. Not measured, and low: such a
 /// workgroup has 256 threads, whose requests on their way are some half of what memory wants of a core.
 inline constexpr double aloneRate = 0.5;
+/// Launches that a product takes longer than whose parts are worth a second kernel.
+inline constexpr double worthLaunches = 2;
 } // namespace sums
 
 /// Products by instructions of warps, of slices in a ring (ChooseWarps).
