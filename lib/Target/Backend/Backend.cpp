@@ -25,7 +25,9 @@ Status zyx::target::refuseOp(mlir::Operation *op, const llvm::Twine &why) {
   std::string where;
   llvm::raw_string_ostream stream(where);
   // A constant that several ops share comes from no single place.
-  auto kernel = op->getParentOfType<kernel::FuncOp>();
+  auto kernel = mlir::dyn_cast<kernel::FuncOp>(op);
+  if (!kernel)
+    kernel = op->getParentOfType<kernel::FuncOp>();
   if (kernel && mlir::isa<mlir::UnknownLoc>(op->getLoc()))
     stream << kernel.getLoc() << " in kernel '" << kernel.getName() << "'";
   else

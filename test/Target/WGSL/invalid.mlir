@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/double.mlir 2>&1 | FileCheck %s --check-prefix=DOUBLE
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/constant.mlir 2>&1 | FileCheck %s --check-prefix=CONSTANT
+// RUN: not zyx-translate --kernel-to-target --target=webgpu %t/nowhere.mlir 2>&1 | FileCheck %s --check-prefix=NOWHERE
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/number.mlir 2>&1 | FileCheck %s --check-prefix=NUMBER
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/count.mlir 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not zyx-translate --kernel-to-target --target=webgpu %t/private.mlir 2>&1 | FileCheck %s --check-prefix=PRIVATE
@@ -30,6 +31,11 @@ kernel.func @k(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<
   }
   kernel.return
 }
+//--- nowhere.mlir
+// NOWHERE: error: 'kernel.func' has the type f64, which is no scalar of WGSL at loc(unknown) in kernel 'k'
+kernel.func @k(%x: !kernel.buffer<f64, global>) attributes {form = #kernel.form<lowered>} {
+  kernel.return
+} loc(unknown)
 //--- number.mlir
 // NUMBER: error: 'kernel.func' takes a scalar that has no 32 bits, which WGSL is not given at {{.*}}number.mlir":2:
 kernel.func @k(%n: i64) attributes {form = #kernel.form<lowered>} {
