@@ -238,13 +238,30 @@ size_t Cutter::findBest(GroupOp group, const Estimate &whole, ArrayRef<Value> or
   return cuts.size();
 }
 
+/// Whether cuts are clearly better where windows are of copies whose channels come last.
+bool Cutter::turnsWindows(GroupOp group, const Estimate &whole) {
+  auto secondsOf = [&](const FactorOrders &orders) {
+    findBest(group, whole, orders.getValues());
+    return best.empty() ? whole.seconds : least;
+  };
+  double turned = 0, most = 0;
+  {
+    const FactorOrders orders(group, !costs.getTarget().hasSubgroups(), /*turnsWindows=*/true);
+    if (!orders.hasTurned())
+      return false;
+    turned = secondsOf(orders);
+    most = orders.turnsColumns() ? fits::lessAsColumns : fits::lessAsRows;
+  }
+  return turned < most * secondsOf(FactorOrders(group, /*isWanted=*/true));
+}
+
 std::optional<double> Cutter::weigh(GroupOp group) {
   std::optional<Estimate> whole = costs.weigh(group);
   if (!whole || !isWorthCutting(group, *whole))
     return whole ? std::optional(whole->seconds) : std::nullopt;
   auto [place, isNew] = known.try_emplace(keyOf(group));
   if (isNew) {
-    const FactorOrders orders(group, !costs.getTarget().hasSubgroups());
+    const FactorOrders orders(group, !costs.getTarget().hasSubgroups(), turnsWindows(group, *whole));
     findBest(group, *whole, orders.getValues());
     place->second = best.empty() ? whole->seconds : least;
   }
@@ -261,7 +278,7 @@ bool Cutter::run(GroupOp first) {
     std::optional<Estimate> whole = costs.weigh(group);
     if (!whole || !isWorthCutting(group, *whole))
       continue;
-    FactorOrders orders(group, !costs.getTarget().hasSubgroups());
+    FactorOrders orders(group, !costs.getTarget().hasSubgroups(), turnsWindows(group, *whole));
     const size_t numCuts = findBest(group, *whole, orders.getValues());
     auto micro = [](double seconds) { return llvm::formatv("{0:f1} us", seconds * 1e6).str(); };
     const auto options = remark::RemarkOpts::name("CutGroup").category("zyx-fusion").function(entry.getName());

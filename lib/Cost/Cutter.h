@@ -24,6 +24,7 @@ public:
 private:
   bool mayCut(graph::ir::GroupOp group);
   llvm::SmallVector<mlir::Value> findKept(graph::ir::GroupOp group);
+  bool turnsWindows(graph::ir::GroupOp group, const schedule::Estimate &whole);
   bool isWorthCutting(graph::ir::GroupOp group, const schedule::Estimate &whole);
   size_t findBest(graph::ir::GroupOp group, const schedule::Estimate &whole, llvm::ArrayRef<mlir::Value> ordered);
   std::optional<double> weigh(const GroupCut &cut);

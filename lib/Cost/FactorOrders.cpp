@@ -11,6 +11,9 @@ using namespace mlir;
 using namespace zyx::cost;
 using namespace zyx::graph::ir;
 
+/// Fewer channels are no long runs, wherever they lie.
+static constexpr int64_t fewestTurned = 16;
+
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// How a value is read from memory.
@@ -23,9 +26,10 @@ struct Reading {
   int64_t elements = 0;
 };
 
-static Reading readingOf(Value value) {
+/// Of what may be stored for the sake of its order the reading is that of the copy.
+static Reading readingOf(Value value, ArrayRef<Value> stored = {}) {
   Operation *op = value.getDefiningOp();
-  if (!op) {
+  if (!op || llvm::is_contained(stored, value)) {
     SmallVector<int64_t> steps(typeOf(value).getRank(), 1);
     for (size_t dim = steps.size(); dim-- > 1;)
       steps[dim - 1] = steps[dim] * typeOf(value).getDimSize(static_cast<unsigned>(dim));
@@ -33,7 +37,7 @@ static Reading readingOf(Value value) {
   }
   if (!isView(op) && !isa<CastOp>(op))
     return {};
-  Reading reading = readingOf(op->getOperand(0));
+  Reading reading = readingOf(op->getOperand(0), stored);
   if (!reading.steps && !isa<ReshapeOp>(op)) {
     reading.isShown |= isa<PadOp, WindowOp, FlipOp>(op);
     return reading;
@@ -83,7 +87,7 @@ Value FactorOrders::order(Value factor, Value other, ArrayRef<int64_t> contracte
       break;
     value = op->getOperand(0);
   }
-  const Reading own = readingOf(value), others = readingOf(other);
+  const Reading own = readingOf(value), others = readingOf(other, turned);
   // Overlapping windows have more elements than what they show.
   if (value == factor || own.elements == 0 || typeOf(value).getNumElements() > own.elements ||
       (!own.isShown && !others.isWindow))
@@ -156,10 +160,96 @@ Value FactorOrders::order(Value factor, Value other, ArrayRef<int64_t> contracte
   return made.stored;
 }
 
-FactorOrders::FactorOrders(GroupOp group, bool isWanted) {
+/// What a factor shows windows of, below all pads, and for each dimension of the factor the one of it that is walked
+/// along; none for those within a window, and for repeated ones. Null where it shows no windows, or what is computed.
+static Value findWindowed(Value factor, SmallVectorImpl<std::optional<int64_t>> &dims) {
+  Value below, value = factor;
+  SmallVector<std::optional<int64_t>> walked;
+  for (int64_t dim = 0; dim < typeOf(factor).getRank(); ++dim)
+    walked.push_back(dim);
+  bool isWindow = false;
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isView(op) && !isa<CastOp>(op))
+      return {};
+    value = op->getOperand(0);
+    if (isa<WindowOp>(op))
+      for (std::optional<int64_t> &dim : walked)
+        if (dim && *dim >= typeOf(value).getRank())
+          dim = std::nullopt;
+    if (!isa<WindowOp, PadOp, FlipOp, CastOp>(op)) {
+      const auto own = getOperandDims(op);
+      if (!own)
+        return {};
+      for (std::optional<int64_t> &dim : walked)
+        if (dim)
+          dim = (*own)[*dim];
+    }
+    isWindow |= isa<WindowOp>(op);
+    if (isa<PadOp, WindowOp>(op)) {
+      below = value;
+      dims.assign(walked.begin(), walked.end());
+    }
+  }
+  return isWindow ? below : Value();
+}
+
+/// The copy to store for windows of what has neighbours nowhere along the contraction; null where there is none.
+Value FactorOrders::turn(Value factor, ReduceOp reduce) {
+  SmallVector<std::optional<int64_t>> dims;
+  Value value = findWindowed(factor, dims);
+  // Another contraction may show the same.
+  const Reading own = value ? readingOf(value, turned) : Reading();
+  if (own.elements == 0 || !own.steps)
+    return {};
+  const RankedTensorType type = typeOf(value);
+  SmallVector<int64_t> order, back, inverse(type.getRank()), shape;
+  int64_t summed = 1;
+  for (int64_t dim : reduce.getDims())
+    if (dims[dim] && type.getDimSize(*dims[dim]) > 1) {
+      back.push_back(*dims[dim]);
+      summed *= type.getDimSize(*dims[dim]);
+    }
+  llvm::sort(back);
+  // Positions that are columns of a product have short runs, which a matrix unit's operands are joined of anyway.
+  bool isColumn = false;
+  for (int64_t dim = typeOf(factor).getRank(); dim-- > 0;)
+    if (!llvm::is_contained(reduce.getDims(), dim) && typeOf(factor).getDimSize(dim) > 1) {
+      isColumn = dims[dim] && (*own.steps)[*dims[dim]] == 1;
+      break;
+    }
+  if (isColumn && type.getElementTypeBitWidth() < 32)
+    return {};
+  if (summed < fewestTurned || llvm::any_of(back, [&](int64_t dim) { return (*own.steps)[dim] == 1; }))
+    return {};
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(back, dim))
+      order.push_back(dim);
+  llvm::append_range(order, back);
+  for (auto [place, dim] : llvm::enumerate(order)) {
+    shape.push_back(type.getDimSize(dim));
+    inverse[dim] = static_cast<int64_t>(place);
+  }
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  auto stored = PermuteOp::create(builder, value.getLoc(), type.clone(shape), value, order);
+  auto shown = PermuteOp::create(builder, value.getLoc(), type, stored, inverse);
+  value.replaceAllUsesExcept(shown, stored);
+  added.push_back({stored, value, {stored, shown}});
+  areColumns |= isColumn;
+  return stored;
+}
+
+FactorOrders::FactorOrders(GroupOp group, bool isWanted, bool turnsWindows) {
   if (!isWanted)
     return;
   SmallVector<ReduceOp> reduces(group.getBlock().getOps<ReduceOp>());
+  for (ReduceOp reduce : turnsWindows ? ArrayRef(reduces) : ArrayRef<ReduceOp>())
+    if (std::optional<Contraction> contraction = matchContraction(reduce))
+      for (Value factor : contraction->product->getOperands())
+        if (Value value = turn(factor, reduce)) {
+          values.push_back(value);
+          turned.push_back(value);
+        }
   for (ReduceOp reduce : reduces) {
     std::optional<Contraction> contraction = matchContraction(reduce);
     if (!contraction)

@@ -184,6 +184,9 @@ inline constexpr double nearLeast = 1.5, fewSeconds = 2e-6;
 /// Estimates of parts are as rough as that of the whole: only what is clearly less is taken. Of what stores nothing but
 /// weights in another order, once for many runs, little less is enough.
 inline constexpr double clearlyLess = 0.8, lessWhereKept = 0.93;
+/// What remains of cuts without them where windows are of a copy whose channels come last: where positions are rows of
+/// a product, so that windows were transposed, and where they are columns, of which short runs are copied well.
+inline constexpr double lessAsRows = 0.9, lessAsColumns = 0.72;
 /// How much smaller than a result a value is that each of its elements would compute again.
 inline constexpr int64_t smaller = 4;
 /// More elements than that, in multiples of what the group reads and writes, nobody stores: they are products inside of

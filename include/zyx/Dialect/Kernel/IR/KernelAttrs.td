@@ -244,8 +244,7 @@ def Kernel_OnlineStepAttr : Kernel_Attr<"OnlineStep", "online_step"> {
     and the sums relative to it; where a piece has a larger one, the sums shrink by the exponential of
     the difference before they go on. What does not walk the axis and is read in each piece by a dot is
     put into the program's memory before the loop. A row of nothing but minus infinity gives 0 / 0, as without
-    the step. A piece that is the whole axis has no loop: on a processor what dots read is put into memory as in
-    others, elsewhere nothing is done.
+    the step.
 
     Where the kernel takes no maximum along the axis, the loop carries sums and dots of floats, from zero, of
     anything that is computed without them. What has the axis and is stored is stored in the loop. In pieces of one
