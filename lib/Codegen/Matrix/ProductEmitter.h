@@ -9,6 +9,8 @@
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
 
+#include "llvm/ADT/MapVector.h"
+
 namespace zyx::kernel {
 
 /// What the makers of machine forms of a product have in common: which tile is where, and what is done to the sums in
@@ -49,7 +51,8 @@ protected:
 
   /// Loads behind the product that differ along rows and columns: of memory that is as large as the result.
   llvm::SmallVector<LoadOp> findLargeLoads();
-  using Read = llvm::DenseMap<mlir::Value, mlir::Value>;
+  /// In the order of the loads: that of addresses would differ from one compilation to the next.
+  using Read = llvm::MapVector<mlir::Value, mlir::Value>;
   /// What these loads read of a piece, before anybody computes with it.
   Read readPiece(llvm::ArrayRef<LoadOp> large, const TileCoordinates &place, mlir::Value column);
   /// Begins a piece whose sums are `sums`, some of which has been read. What its stores share is computed once.
