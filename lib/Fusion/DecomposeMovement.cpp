@@ -43,6 +43,36 @@ template <typename... Ops> static bool isReadBy(Value value) {
   });
 }
 
+/// Of what alternates, so many neighbours are computed by the same ops rather than stored one after the other, if these
+/// are few.
+static constexpr int64_t mostSpread = 4;
+static constexpr size_t mostSpreadOps = 16;
+
+/// Whether a value is computed element by element, by few ops, of what is stored.
+static bool isComputedByFew(Value value) {
+  llvm::SmallSetVector<Operation *, mostSpreadOps> ops;
+  auto visit = [&](Value x) {
+    while (Operation *op = x.getDefiningOp()) {
+      auto reshape = dyn_cast<ReshapeOp>(op);
+      if (isa<ExpandOp, PermuteOp>(op) || (reshape && isUnitReshape(reshape))) {
+        x = op->getOperand(0);
+        continue;
+      }
+      if (isElementwise(op))
+        ops.insert(op);
+      // What is seen through other views is stored.
+      return isElementwise(op) || isView(op) || isa<ConstantOp, IotaOp, ParameterOp>(op);
+    }
+    return true;
+  };
+  if (!visit(value) || ops.empty())
+    return false;
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (ops.size() > mostSpreadOps || !llvm::all_of(ops[i]->getOperands(), visit))
+      return false;
+  return true;
+}
+
 /// Positions added before the first element, after the last one, and between each two.
 struct Padding {
   SmallVector<int64_t> low, high, interior;
@@ -56,7 +86,8 @@ namespace {
 
 class Decomposer {
 public:
-  Decomposer(Operation *op, const Joined &joined) : joined(joined), builder(op), loc(op->getLoc()) {}
+  Decomposer(Operation *op, const Joined &joined, bool inLockstep)
+      : joined(joined), inLockstep(inLockstep), builder(op), loc(op->getLoc()) {}
 
   Value decompose(PadOp op);
   Value decompose(ConcatOp op);
@@ -74,10 +105,13 @@ private:
   Value pad(Value x, const Padding &padding, ArrayRef<int64_t> shape, Value fill);
   Value padWithAnything(Value x, const Padding &padding, ArrayRef<int64_t> shape);
   Value padBetween(Value x, int64_t dim, int64_t count, Value fill);
+  Value spread(Value x, const Padding &padding, ArrayRef<int64_t> shape);
+  Value spreadBetween(PadOp op);
   Value choose(ArrayRef<Value> parts, ArrayRef<int64_t> ends, Value place);
   Value join(ConcatOp op, const Padding &around, ArrayRef<int64_t> shape);
 
   const Joined &joined;
+  const bool inLockstep;
   OpBuilder builder;
   Location loc;
 };
@@ -169,8 +203,58 @@ Value Decomposer::pad(Value x, const Padding &padding, ArrayRef<int64_t> shape, 
   return padded;
 }
 
+/// The same along dimensions of one element in place of padding, where that is computed by few ops: no kernel looks at
+/// what it computes through a pad, and threads in lockstep choose what alternates. Null where it is stored.
+Value Decomposer::spread(Value x, const Padding &padding, ArrayRef<int64_t> shape) {
+  int64_t times = 1;
+  for (auto [dim, from, to] : llvm::enumerate(typeOf(x).getShape(), shape)) {
+    if (from == to && padding.low[dim] == 0)
+      continue;
+    if (from != 1 || padding.low[dim] < 0 || padding.low[dim] >= to || times > mostSpread)
+      return {};
+    times *= to;
+  }
+  const bool isSpread = inLockstep && times > 1 && times <= mostSpread && isComputedByFew(x);
+  return isSpread ? ExpandOp::create(builder, loc, typeOf(x).clone(shape), x).getResult() : Value();
+}
+
+/// A pad that puts fills between elements along one dimension, and around them as if there were more: elements
+/// alternate with fills along a dimension of its own.
+Value Decomposer::spreadBetween(PadOp op) {
+  Value x = op.getX();
+  std::optional<int64_t> dim;
+  for (int64_t d = 0, rank = op.getType().getRank(); d < rank; ++d) {
+    const int64_t low = op.getLow()[d], high = op.getHigh()[d], interior = op.getInterior()[d];
+    if (low == 0 && high == 0 && interior == 0)
+      continue;
+    if (dim || interior == 0 || low < 0 || high < 0 || low + high != interior)
+      return {};
+    dim = d;
+  }
+  if (!dim || typeOf(x).getNumElements() == 0)
+    return {};
+  SmallVector<int64_t> shape(typeOf(x).getShape());
+  shape.insert(shape.begin() + *dim + 1, 1);
+  Padding padding(shape.size());
+  padding.low[*dim + 1] = op.getLow()[*dim];
+  padding.high[*dim + 1] = op.getHigh()[*dim];
+  Value apart = reshape(x, shape);
+  const SmallVector<int64_t> from = shape;
+  shape[*dim + 1] = op.getInterior()[*dim] + 1;
+  Value all = spread(apart, padding, shape);
+  if (!all) {
+    apart.getDefiningOp()->erase();
+    return {};
+  }
+  Value chosen =
+      SelectOp::create(builder, loc, isElement(from, typeOf(all), padding), all, repeat(op.getFill(), shape));
+  return reshape(chosen, op.getType().getShape());
+}
+
 /// A pad whose other elements nobody looks at.
 Value Decomposer::padWithAnything(Value x, const Padding &padding, ArrayRef<int64_t> shape) {
+  if (Value all = spread(x, padding, shape))
+    return all;
   if (getSplat(getViewSource(x)) && !getFill(x))
     return repeat(
         ConstantOp::create(builder, loc, typeOf(x).clone(ArrayRef<int64_t>()),
@@ -188,6 +272,8 @@ Value Decomposer::decompose(PadOp op) {
   llvm::copy(op.getHigh(), padding.high.begin());
   llvm::copy(op.getInterior(), padding.interior.begin());
   // The fill may be a constant of one element that is seen through views.
+  if (Value result = spreadBetween(op))
+    return result;
   ConstantOp fill = getSplat(getViewSource(op.getFill()));
   bool isSplat = bool(getSplat(getViewSource(x)));
   if (fill && !isSplat) {
@@ -267,6 +353,33 @@ static Joined findJoined(Block &block) {
   return joined;
 }
 
+/// A pad of a pad with the same fill is one, where that puts fills between elements as if there were more of them.
+static void mergeAlternating(Block &block) {
+  for (PadOp op : llvm::make_early_inc_range(block.getOps<PadOp>())) {
+    auto inner = op.getX().getDefiningOp<PadOp>();
+    auto isZero = [](int64_t number) { return number == 0; };
+    if (!inner || !inner->hasOneUse() || inner.getFill() != op.getFill() || !llvm::all_of(op.getInterior(), isZero) ||
+        llvm::all_of(inner.getInterior(), isZero) ||
+        llvm::any_of(inner.getLow(), [](int64_t low) { return low < 0; }) ||
+        llvm::any_of(inner.getHigh(), [](int64_t high) { return high < 0; }))
+      continue;
+    SmallVector<int64_t> low, high;
+    bool alternates = true;
+    for (size_t dim = 0; dim < op.getLow().size(); ++dim) {
+      low.push_back(inner.getLow()[dim] + op.getLow()[dim]);
+      high.push_back(inner.getHigh()[dim] + op.getHigh()[dim]);
+      alternates &= low.back() >= 0 && high.back() >= 0 && low.back() + high.back() == inner.getInterior()[dim];
+    }
+    if (!alternates)
+      continue;
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(
+        PadOp::create(builder, op.getLoc(), inner.getX(), op.getFill(), low, high, inner.getInterior()).getResult());
+    op.erase();
+    inner.erase();
+  }
+}
+
 static void decomposeMovement(Block &block) {
   for (auto transfer : llvm::make_early_inc_range(block.getOps<TransferOp>())) {
     transfer.replaceAllUsesWith(transfer.getX());
@@ -274,6 +387,9 @@ static void decomposeMovement(Block &block) {
   }
   SmallVector<Operation *> ops;
   const Joined joined = findJoined(block);
+  const bool inLockstep = zyx::fusion::getMachine(block.getParentOp()).hasSubgroups();
+  if (inLockstep)
+    mergeAlternating(block);
   SmallVector<Operation *> unread;
   for (Operation &op : block)
     if (isa<PadOp, ConcatOp>(op))
@@ -284,7 +400,7 @@ static void decomposeMovement(Block &block) {
       continue;
     }
     auto pad = dyn_cast<PadOp>(op);
-    Decomposer decomposer(op, joined);
+    Decomposer decomposer(op, joined, inLockstep);
     Value result = pad ? decomposer.decompose(pad) : decomposer.decompose(cast<ConcatOp>(op));
     op->getResult(0).replaceAllUsesWith(result);
     op->erase();

@@ -34,18 +34,29 @@ static bool widens(Operation *op) {
          element(cast.getX()).getIntOrFloatBitWidth() < element(cast.getResult()).getIntOrFloatBitWidth();
 }
 
+/// Whether an op is done again for few neighbours alone, as of pairs that are rotated.
+static bool repeatsFew(const IterationSpace &space, Operation *op) {
+  constexpr int64_t mostTimes = 4;
+  int64_t times = 1;
+  for (Axis axis : space.getRowAxes())
+    if (!llvm::is_contained(space.getAxisSet(op->getResult(0)), axis) && times <= mostTimes)
+      times *= space.getExtent(axis);
+  return times <= mostTimes;
+}
+
 /// Work that is done again for each row that does not differ in it.
 static Status checkRepetition(const IterationSpace &space, const IterationSpace::Ops &ops) {
-  unsigned repeated = 0, transcendentals = 0;
+  unsigned repeated = 0, few = 0, transcendentals = 0;
   const bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
   for (Operation *op : ops) {
     // What widens a factor is the product's own.
     if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))) || (hasContraction && widens(op)))
       continue;
-    ++repeated;
+    ++(space.getReduces().empty() && repeatsFew(space, op) ? few : repeated);
     transcendentals += zyx::fusion::isTranscendental(op);
   }
-  if (repeated > (space.getChain() ? zyx::fusion::maxRepeatedOpsInChains : zyx::fusion::maxRepeatedOps))
+  if (repeated > (space.getChain() ? zyx::fusion::maxRepeatedOpsInChains : zyx::fusion::maxRepeatedOps) ||
+      repeated + few > zyx::fusion::maxRepeatedOpsInChains)
     return Status::unsupported("it would compute too many ops again in each row");
   if (transcendentals > (hasContraction ? 0 : zyx::fusion::maxRepeatedTranscendentals))
     return Status::unsupported("it would compute transcendental functions again in each row");

@@ -207,3 +207,37 @@ func.func @nested_deep(%a: tensor<1xf32>, %b: tensor<1xf32>) -> tensor<6xf32> {
   %4 = graph.concat %3, %b dim = 0 : (tensor<5xf32>, tensor<1xf32>) -> tensor<6xf32>
   return %4 : tensor<6xf32>
 }
+
+// Pairs that are computed by few ops: threads in lockstep compute both and choose one, where pads would have both stored.
+// CHECK-LABEL: func.func @pairs
+// APART-COUNT-2: graph.pad
+// APART:         graph.select
+// JOINED-NOT:    graph.pad
+// JOINED:        %[[A:.*]] = graph.expand {{.*}} -> tensor<5x8x2xf32>
+// JOINED:        %[[B:.*]] = graph.expand {{.*}} -> tensor<5x8x2xf32>
+// JOINED:        graph.select %{{.*}}, %[[A]], %[[B]]
+func.func @pairs(%x: tensor<5x8xf32>, %y: tensor<5x8xf32>) -> tensor<5x16xf32> {
+  %a = graph.binary mul %x, %y : tensor<5x8xf32>
+  %b = graph.binary sub %x, %y : tensor<5x8xf32>
+  %a1 = graph.reshape %a : tensor<5x8xf32> -> tensor<5x8x1xf32>
+  %b1 = graph.reshape %b : tensor<5x8xf32> -> tensor<5x8x1xf32>
+  %p = graph.concat %a1, %b1 dim = 2 : (tensor<5x8x1xf32>, tensor<5x8x1xf32>) -> tensor<5x8x2xf32>
+  %r = graph.reshape %p : tensor<5x8x2xf32> -> tensor<5x16xf32>
+  return %r : tensor<5x16xf32>
+}
+
+// So do zeros between elements, and in front of them, which are two pads.
+// CHECK-LABEL: func.func @every_second
+// APART-COUNT-2: graph.pad
+// JOINED-NOT:    graph.pad
+// JOINED:        %[[PLACE:.*]] = graph.iota dim = 2 : tensor<5x8x2xi32>
+// JOINED:        %[[IS_OWN:.*]] = graph.binary ge %[[PLACE]]
+// JOINED:        %[[CHOSEN:.*]] = graph.select %[[IS_OWN]]
+// JOINED:        graph.reshape %[[CHOSEN]] : tensor<5x8x2xf32> -> tensor<5x16xf32>
+func.func @every_second(%x: tensor<5x8xf32>) -> tensor<5x16xf32> {
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %a = graph.unary neg %x : tensor<5x8xf32>
+  %p = graph.pad %a, %zero low = [0, 0] high = [0, 0] interior = [0, 1] : tensor<5x8xf32> -> tensor<5x15xf32>
+  %q = graph.pad %p, %zero low = [0, 1] high = [0, 0] interior = [0, 0] : tensor<5x15xf32> -> tensor<5x16xf32>
+  return %q : tensor<5x16xf32>
+}
