@@ -9,7 +9,7 @@
       time of the device for each, and by how many times it is that of the chain. Ends with 1 where a result differs from
       the chain's by a bit, or a run fails.
 """
-import array, hashlib, json, os, random, shlex, statistics, subprocess, sys
+import array, hashlib, json, math, os, random, shlex, statistics, subprocess, sys
 
 SEED = 1759269790
 INDEXES = [127, 243, 185, 36, 161, 255, 252, 12, 210, 87, 226, 188, 75, 170, 82, 43, 139, 94]
@@ -32,7 +32,7 @@ def prepare(build, folder, indexes):
 
 def numbers_of(given, generator):
     """Some values of an input as bytes: small ones, a block of them again and again."""
-    size, dtype = given["bytes"], given["dtype"]
+    dtype = given["dtype"]
     if dtype == "bool":
         block = array.array("B", (generator.randrange(2) for _ in range(4096)))
     elif dtype[0] in "iu":
@@ -49,6 +49,8 @@ def numbers_of(given, generator):
         elif dtype.startswith("f8"):
             block = array.array("B", (generator.randrange(0x20, 0x38) for _ in range(4096)))
     piece = block.tobytes()
+    # The input's "bytes" are those that the program reads, of chosen matrices not all.
+    size = math.prod(given["shape"]) * block.itemsize
     return (piece * (size // len(piece) + 1))[:size]
 
 
