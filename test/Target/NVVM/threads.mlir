@@ -50,10 +50,11 @@ func.func @interleave(%x: tensor<65536x1xf16>, %y: tensor<65536x1xf16>) -> tenso
   return %z : tensor<65536x2xf16>
 }
 
-// Also of four tensors that alternate along two dimensions, in one kernel, which chooses among them by branches.
+// Also of four tensors that alternate along two dimensions, in one kernel: a thread has all phases of its elements.
 // PHASES: .entry phases_0(
+// PHASES-NOT: ld.global.nc.b16
 // PHASES-NOT: st.global.b16
-// PHASES: st.global.v4.b32
+// PHASES-COUNT-4: st.global.v4.b32
 // PHASES-NOT: st.global
 // PHASES-NOT: .entry
 func.func @phases(%a: tensor<1x512x1x64xf16>, %b: tensor<1x512x1x64xf16>, %c: tensor<1x512x1x64xf16>, %d: tensor<1x512x1x64xf16>) -> tensor<512x2x64x2xf16> {

@@ -160,12 +160,14 @@ func.func @pairs(%x: tensor<4096xf16>, %y: tensor<4096xf16>) -> tensor<4096xf16>
   return %s : tensor<4096xf16>
 }
 
-// A row is read where it is; an index from outside reads nothing.
+// A row is read where it is, in a vector; an index from outside reads the first one, and takes nothing of it.
 // GATHER-LABEL: __kernel void k_gather_0(
 // GATHER: const uint [[I:v[0-9]+]] = b1[
 // GATHER: (int)[[I]];
 // GATHER: < UINT64_C(1000));
-// GATHER: ? b0[{{v[0-9]+}}] : 0x0p+0f;
+// GATHER: = ([[INSIDE:v[0-9]+]] ? [[ROW:v[0-9]+]] : UINT64_C(0));
+// GATHER-NEXT: [[READ:v[0-9]+]] = *(__global const float4 *)(b0 +
+// GATHER-NEXT: = ([[INSIDE]] ? [[READ]].s0 : 0x0p0f);
 // GATHER: *(__global float4 *)(b2 +
 func.func @gather(%x: tensor<1000x64xf32>, %i: tensor<512xi32>) -> tensor<512x64xf32> {
   %y = graph.gather %x[%i] dim = 0 : (tensor<1000x64xf32>, tensor<512xi32>) -> tensor<512x64xf32>
