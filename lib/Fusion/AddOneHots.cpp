@@ -130,9 +130,7 @@ private:
       else
         kept.push_back(dim);
     const auto flags = RankedTensorType::get(extentsOf(all), number);
-    Value isLost = binary(BinaryKind::Ne, binary(BinaryKind::Sub, updates, updates),
-                          zyx::fusion::makeSplat(builder, loc, typeOf(updates), 0));
-    isLost = spread(isLost, ofUpdates, all);
+    Value isLost = spread(zyx::fusion::findNotFinite(builder, loc, updates), ofUpdates, all);
     row = spread(row, ofRow, all);
     auto bound = [&](ReduceKind kind, int64_t none) {
       Value chosen = SelectOp::create(builder, loc, isLost, row, splat(flags, none));

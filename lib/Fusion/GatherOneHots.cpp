@@ -127,8 +127,7 @@ private:
   }
   Value splat(RankedTensorType type, double number) { return zyx::fusion::makeSplat(builder, loc, type, number); }
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
-  /// Where an element is not finite.
-  Value findNotFinite(Value x) { return binary(BinaryKind::Ne, binary(BinaryKind::Sub, x, x), splat(typeOf(x), 0)); }
+  Value findNotFinite(Value x) { return zyx::fusion::findNotFinite(builder, loc, x); }
   /// One there, else zero.
   Value isNotFinite(Value x) {
     return CastOp::create(builder, loc, typeOf(x).clone(builder.getF32Type()), findNotFinite(x));

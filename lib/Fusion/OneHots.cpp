@@ -4,6 +4,7 @@
 //===----------------------------------------------------------------------===//
 #include "OneHots.h"
 
+#include "Blocks.h"
 #include "LoopValues.h"
 
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -88,6 +89,11 @@ std::optional<SmallVector<int64_t>> zyx::fusion::findOwnDims(const Shown &shown)
     return std::nullopt;
   llvm::sort(dims, [&](int64_t a, int64_t b) { return *shown.dims[a] < *shown.dims[b]; });
   return dims;
+}
+
+Value zyx::fusion::findNotFinite(OpBuilder &builder, Location loc, Value x) {
+  Value difference = BinaryOp::create(builder, loc, BinaryKind::Sub, x, x);
+  return BinaryOp::create(builder, loc, BinaryKind::Ne, difference, makeSplat(builder, loc, typeOf(x), 0));
 }
 
 Value zyx::fusion::reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {

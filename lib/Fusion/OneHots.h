@@ -27,6 +27,8 @@ std::optional<llvm::SmallVector<int64_t>> findOwnDims(const Shown &shown);
 /// A value that has some of the dimensions of `shape`, in their order in `all`, and repeated along the others of these.
 mlir::Value spreadDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> own,
                        llvm::ArrayRef<int64_t> all, llvm::ArrayRef<int64_t> shape);
+/// Where an element is infinite or NaN.
+mlir::Value findNotFinite(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
 /// A value under other extents.
 mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 

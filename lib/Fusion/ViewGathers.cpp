@@ -66,7 +66,7 @@ public:
     const int64_t rest = typeOf(x).getDimSize(dim) - repeats.first - repeats.count;
     ReduceOp reduced = reduce(scatter.getUpdates(), sums);
     const bool isWhole = repeats.first == 0 && rest == 0;
-    // A zero is added to as well: -0 becomes +0, as it does where it is scattered.
+    // A zero is added to as well, and gives +0 for two of -0: a sum of the graph may lose that sign.
     Value sum =
         BinaryOp::create(builder, loc, BinaryKind::Add, x, isWhole ? reduced : pad(reduced, repeats.first, rest));
     if (isWhole && zyx::fusion::isZero(x))
