@@ -23,6 +23,7 @@ class Run:
         # In memory, where there is a folder of it: inputs go through files.
         self.folder = tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None, prefix="zyx-cliffs-")
         self.worker = Worker(self.tools, options.device, options.threads)
+        self.lender, self.lent = peers.Lender() if self.is_card else None, []
         self.deadline = time.monotonic() + 60 * options.minutes
 
     def path(self, name):
@@ -62,6 +63,37 @@ class Run:
         row["compile_s"] = round(time.monotonic() - begin, 3)
         return row, program
 
+    def give(self, program, values):
+        """Inputs, and on a card memory for the results: both processes have it, so that nothing is copied. Returns the results' tensors, or
+        None where they are read from files."""
+        if not self.is_card:
+            self.write(values)
+            return None
+        results = [self.torch.empty(0)] * len(program["outputs"])
+        for i, each in enumerate(program["outputs"]):
+            results[i] = self.torch.empty(each["shape"], dtype=peers.dtypes(self.torch)[each["dtype"]], device=self.place)
+            # What is not written is seen: of floats these bits are no number.
+            results[i].flatten().view(self.torch.uint8).fill_(255)
+        for i, (value, each) in enumerate(zip(values, program["inputs"])):
+            value = value.contiguous()
+            if each["donated_to"] >= 0:
+                value = results[each["donated_to"]] = value.clone()
+            self.worker.ask(f"lend input {i} {self.lender.describe(value)}")
+            self.lent.append(value)
+        donated = {each["donated_to"] for each in program["inputs"]}
+        for i, result in enumerate(results):
+            if i not in donated:
+                self.worker.ask(f"lend output {i} {self.lender.describe(result)}")
+        self.lent += results
+        self.torch.cuda.synchronize()
+        return results
+
+    def take_back(self):
+        """Before PyTorch gives the memory back to the driver, the other process lets go of it."""
+        if self.lent:
+            self.worker.release()
+        self.lent = []
+
     def write(self, values):
         for i, value in enumerate(values):
             path = self.path("input")
@@ -79,7 +111,7 @@ class Run:
             path = self.path("output")
             self.worker.ask(f"output {i} {path}")
             raw = self.torch.from_numpy(numpy.fromfile(path, dtype=numpy.uint8))
-            results.append(raw.view(peers.dtypes(self.torch)[each["dtype"]]).reshape(each["shape"]).to(self.place))
+            results.append(raw.view(peers.dtypes(self.torch)[each["dtype"]]).reshape(each["shape"]))
         os.unlink(path)
         return results
 
@@ -88,9 +120,10 @@ class Run:
         functions = peers.Peers(self.torch, program, values)
         donated = [f" {i} {each['donated_to']}" for i, each in enumerate(program["inputs"]) if each["donated_to"] >= 0]
         self.worker.ask(f"load {self.path(str(program['index']))}.zyxa" + "".join(donated))
-        self.write(values)
+        results = self.give(program, values)
         self.worker.ask("run")
-        results = self.read(program)
+        if results is None:
+            results = self.read(program)
         reference, dtype = functions.reference()
         row["reference"] = str(dtype).removeprefix("torch.")
         row["error"] = peers.error_of(self.torch, results, reference)
@@ -172,6 +205,7 @@ class Run:
                     except Exception as failure:
                         row["failed"] = f"{type(failure).__name__}: {str(failure)[:300]}"
                     finally:
+                        self.take_back()
                         for suffix in (".mlir", ".zyxa"):
                             if os.path.exists(self.path(str(row["index"])) + suffix):
                                 os.unlink(self.path(str(row["index"])) + suffix)

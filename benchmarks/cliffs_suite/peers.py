@@ -1,5 +1,5 @@
 """PyTorch: inputs, references, and the peers of a program."""
-import contextlib, functools, os, signal, sys, time, types
+import contextlib, ctypes, functools, os, signal, sys, time, types
 
 from card_clock import CardClock
 
@@ -54,6 +54,24 @@ def draw(torch, program, device):
     return made
 
 
+class Lender:
+    """Says of tensors on the first card where another process finds their memory."""
+
+    def __init__(self):
+        self.driver = ctypes.CDLL("libcuda.so.1")
+
+    def check(self, code, call):
+        if code:
+            raise RuntimeError(f"{call} gives {code}")
+
+    def describe(self, value):
+        base, size, handle = ctypes.c_uint64(), ctypes.c_size_t(), (ctypes.c_ubyte * 64)()
+        address = value.data_ptr()
+        self.check(self.driver.cuMemGetAddressRange_v2(ctypes.byref(base), ctypes.byref(size), ctypes.c_uint64(address)), "cuMemGetAddressRange")
+        self.check(self.driver.cuIpcGetMemHandle(handle, base), "cuIpcGetMemHandle")
+        return f"{bytes(handle).hex()} {address - base.value} {value.numel() * value.element_size()}"
+
+
 def module_of(program):
     """Its names. torch.compile looks the module of a function up."""
     module = types.ModuleType(f"program{program['index']}")
@@ -85,7 +103,9 @@ class Peers:
         torch = self.torch
         for dtype in (torch.float64, torch.float32):
             try:
-                return self.bound(self.names["program"], wide_values(torch, self.values, dtype))(), dtype
+                # It runs once: to try all algorithms of a convolution takes longer than any of them.
+                with torch.backends.cudnn.flags(benchmark=False, allow_tf32=False):
+                    return self.bound(self.names["program"], wide_values(torch, self.values, dtype))(), dtype
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as failure:
                 if dtype == torch.float32 or "memory" not in str(failure).lower():
                     raise

@@ -94,6 +94,14 @@ class Worker:
             raise Failure(said["error"][:300])
         return said
 
+    def release(self):
+        """What was lent to it may be freed: it lets go of it, or has ended."""
+        if self.process and self.process.poll() is None:
+            try:
+                self.ask("release")
+            except Failure:
+                self.close()
+
     def signal(self, which):
         if self.is_host:
             os.killpg(self.process.pid, which)

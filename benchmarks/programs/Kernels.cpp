@@ -9,6 +9,10 @@
 //                        an artifact of zyx-compile; what was loaded before is released. Inputs of these numbers are
 //                        given up: the outputs lie in their memory
 //   input INDEX FILE     the elements of an input, row-major
+//   lend input|output INDEX HANDLE OFFSET BYTES
+//                        binds memory of another process on the same card: the 64 bytes of cuIpcGetMemHandle in hex,
+//                        and where in that allocation it begins
+//   release              lets go of the artifact and of what was lent, which the other process may free then
 //   run                  runs it
 //   output INDEX FILE    writes the elements of an output
 //   time COUNT SECONDS   nanoseconds of so many runs, fewer where the time is over; of the device where that has a
@@ -23,9 +27,13 @@
 #include "zyx/Runtime/Executor.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <dlfcn.h>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -77,6 +85,70 @@ std::vector<uint64_t> passesOf(const artifact::Artifact &artifact) {
   return passes;
 }
 
+/// Allocations of other processes on the first card, each mapped once.
+class LentMemory {
+public:
+  LentMemory() = default;
+  LentMemory(const LentMemory &) = delete;
+  LentMemory &operator=(const LentMemory &) = delete;
+  ~LentMemory() { close(); }
+
+  uint64_t addressOf(const std::string &text) {
+    const auto known = addresses.find(text);
+    if (known != addresses.end())
+      return known->second;
+    if (!driver)
+      open();
+    Handle handle{};
+    if (text.size() != 2 * handle.bytes.size())
+      throw std::runtime_error("a handle has 64 bytes");
+    for (size_t i = 0; i < handle.bytes.size(); ++i)
+      if (std::from_chars(&text[2 * i], &text[2 * i] + 2, handle.bytes[i], 16).ptr != &text[2 * i] + 2)
+        throw std::runtime_error("a handle is in hex");
+    uint64_t address = 0;
+    constexpr unsigned lazyPeerAccess = 1;
+    check(openHandle(&address, handle, lazyPeerAccess), "cuIpcOpenMemHandle");
+    return addresses[text] = address;
+  }
+  void close() {
+    for (const auto &[text, address] : addresses)
+      closeHandle(address);
+    addresses.clear();
+  }
+
+private:
+  struct Handle {
+    std::array<unsigned char, 64> bytes;
+  };
+  static void check(int code, const char *call) {
+    if (code != 0)
+      throw std::runtime_error(std::string(call) + " gives " + std::to_string(code));
+  }
+  template <typename Function> void find(Function *&function, const char *name) {
+    function = reinterpret_cast<Function *>(dlsym(driver, name));
+    if (!function)
+      throw std::runtime_error(std::string("the driver has no ") + name);
+  }
+  void open() {
+    driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!driver)
+      throw std::runtime_error("there is no driver of NVIDIA's");
+    find(openHandle, "cuIpcOpenMemHandle_v2");
+    find(closeHandle, "cuIpcCloseMemHandle");
+    // The context in which zyx's device works.
+    int (*retain)(void **, int) = nullptr, (*setCurrent)(void *) = nullptr;
+    find(retain, "cuDevicePrimaryCtxRetain");
+    find(setCurrent, "cuCtxSetCurrent");
+    void *context = nullptr;
+    check(retain(&context, 0), "cuDevicePrimaryCtxRetain");
+    check(setCurrent(context), "cuCtxSetCurrent");
+  }
+
+  void *driver = nullptr;
+  int (*openHandle)(uint64_t *, Handle, unsigned) = nullptr, (*closeHandle)(uint64_t) = nullptr;
+  std::map<std::string, uint64_t> addresses;
+};
+
 class Session {
 public:
   Session(const std::string &name, unsigned threads)
@@ -88,9 +160,8 @@ public:
     words >> command;
     if (command == "load") {
       words >> path;
-      executor.reset();
+      release();
       const std::vector<std::byte> bytes = check(readFile(path));
-      donations.clear();
       for (artifact::Donation each; words >> each.input >> each.output;)
         donations.push_back(each);
       executor =
@@ -98,20 +169,33 @@ public:
       return "{\"kernels\":" + std::to_string(executor->artifact().kernels.size()) +
              ",\"arena\":" + std::to_string(executor->artifact().arenaSize) + "}";
     }
+    if (command == "release") {
+      release();
+      return "{}";
+    }
     if (!executor)
       throw std::runtime_error("nothing is loaded");
     if (command == "input" && words >> number >> path) {
       const std::shared_ptr<const FileMapping> mapping = check(check(ReadOnlyFile::open(path)).map());
-      const auto given = std::ranges::find(donations, number, &artifact::Donation::input);
-      if (given == donations.end()) {
+      if (std::ranges::find(donations, number, &artifact::Donation::input) == donations.end()) {
         check(executor->setInput(number, mapping->bytes()));
         return "{}";
       }
       const std::shared_ptr<runtime::Buffer> buffer =
           check(runtime::Buffer::allocate(executor->pool(), mapping->bytes().size()));
       check(buffer->write(mapping->bytes()));
-      check(executor->bindInput(number, buffer));
-      check(executor->bindOutput(given->output, buffer));
+      bindInput(number, buffer);
+      return "{}";
+    }
+    std::string handle;
+    uint64_t offset = 0, bytes = 0;
+    if (command == "lend" && words >> path >> number >> handle >> offset >> bytes) {
+      const std::shared_ptr<runtime::Buffer> buffer =
+          check(device->borrow(lent.addressOf(handle) + offset, bytes, nullptr));
+      if (path == "input")
+        bindInput(number, buffer);
+      else
+        check(executor->bindOutput(number, buffer));
       return "{}";
     }
     if (command == "output" && words >> number >> path) {
@@ -133,6 +217,20 @@ public:
   }
 
 private:
+  void release() {
+    executor.reset();
+    donations.clear();
+    lent.close();
+  }
+
+  /// An input that is given up is its output, too.
+  void bindInput(size_t number, const std::shared_ptr<runtime::Buffer> &buffer) {
+    check(executor->bindInput(number, buffer));
+    const auto given = std::ranges::find(donations, number, &artifact::Donation::input);
+    if (given != donations.end())
+      check(executor->bindOutput(given->output, buffer));
+  }
+
   Result<size_t> sizeOfOutput(size_t index) const {
     const auto &outputs = executor->artifact().outputs;
     if (index >= outputs.size())
@@ -180,6 +278,8 @@ private:
 
   const bool isHost;
   const std::shared_ptr<runtime::Device> device;
+  /// Outlives the executor that uses it.
+  LentMemory lent;
   std::vector<artifact::Donation> donations;
   std::unique_ptr<runtime::Executor> executor;
 };
