@@ -28,6 +28,19 @@ TEST(TargetInfo, EveryNameHasARecord) {
   }
 }
 
+TEST(TargetInfo, WhatADriverCompilesIsFusedUpToAFewBuffers) {
+  for (const std::string &name : targetNames()) {
+    const TargetInfo info = *lookUpTarget(name);
+    const bool isDrivers = info.device == "opencl" || info.device == "vulkan" || info.device == "webgpu";
+    EXPECT_EQ(info.simt.mostFusedBuffers(), info.device == "webgpu" ? 8 : isDrivers ? 32 : 0) << name;
+    // What is fused is not what is refused.
+    EXPECT_EQ(info.simt.maxBuffers, info.device == "webgpu" ? 8 : 0) << name;
+  }
+  SimtFacts facts;
+  facts.maxBuffers = 40, facts.fusedBuffers = 32;
+  EXPECT_EQ(facts.mostFusedBuffers(), 32);
+}
+
 TEST(TargetInfo, EveryRecordSaysItsRates) {
   for (const std::string &name : targetNames()) {
     const TargetInfo info = *lookUpTarget(name);
