@@ -516,6 +516,15 @@ TargetInfo webGPU() {
   return info;
 }
 
+/// The same device, where its driver offers ops of subgroups.
+template <TargetInfo (*make)()> TargetInfo withSubgroups() {
+  TargetInfo info = make();
+  info.name += "-subgroups";
+  info.requiredFeatures = {"subgroups"};
+  info.simt.hasSubgroupOps = true;
+  return info;
+}
+
 /// A field as text.
 std::string textOf(const std::string &field) { return field; }
 std::string textOf(std::integral auto field) { return std::to_string(field); }
@@ -605,7 +614,8 @@ std::string TargetInfo::cacheKey() const {
   std::string text;
   // What came later, and a machine has not, leaves its kernels' names as they were.
   const void *const leftOut[] = {&name, memory.isTyped ? nullptr : &memory.isTyped,
-                                 simt.fusedBuffers ? nullptr : &simt.fusedBuffers};
+                                 simt.fusedBuffers ? nullptr : &simt.fusedBuffers,
+                                 simt.hasSubgroupOps ? nullptr : &simt.hasSubgroupOps};
   forEachField(*this, [&](const char *, const char *fieldName, const auto &field) {
     if (std::ranges::find(leftOut, static_cast<const void *>(&field)) == std::end(leftOut))
       text += std::string(fieldName) + '=' + textOf(field) + ';';
@@ -627,10 +637,22 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
     {"znver4", zen4},        {"sapphirerapids", sapphireRapids}, {"aarch64", aarch64}};
 
 /// Records that are no CPUs.
-constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard},  {"sm_75", turing},           {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada},
-    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3}, {"gfx1100", rdna3},       {"gfx1201", rdna4},
-    {"opencl", openCL}, {"vulkan", vulkan},          {"webgpu", webGPU}};
+constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {{"cuda", anyCard},
+                                                                      {"sm_75", turing},
+                                                                      {"sm_80", ampere},
+                                                                      {"sm_86", ampereDesktop},
+                                                                      {"sm_89", ada},
+                                                                      {"sm_90a", hopper},
+                                                                      {"sm_90a-fast", hopperFast},
+                                                                      {"gfx942", cdna3},
+                                                                      {"gfx1100", rdna3},
+                                                                      {"gfx1201", rdna4},
+                                                                      {"opencl", openCL},
+                                                                      {"opencl-subgroups", withSubgroups<openCL>},
+                                                                      {"vulkan", vulkan},
+                                                                      {"vulkan-subgroups", withSubgroups<vulkan>},
+                                                                      {"webgpu", webGPU},
+                                                                      {"webgpu-subgroups", withSubgroups<webGPU>}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

@@ -99,6 +99,9 @@ struct SimtFacts {
   /// Buffers of a kernel up to which ops are fused, where the driver's compiler takes too long for more: ops that have
   /// more on their own are no error. 0 where no number limits them.
   int64_t fusedBuffers = 0;
+  /// Threads of a subgroup, of whatever size the device has, add up i32 and f32 by one op, and find the largest i32.
+  /// None relies on `subgroupSize` then, nor on how threads are numbered.
+  bool hasSubgroupOps = false;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
   /// A kernel may begin before the one that it is behind is over, and has an instruction that waits for that.
