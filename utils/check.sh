@@ -191,6 +191,7 @@ if [ -n "$all_vulkan" ]; then
   code=$folder/conformance/spirv-all
   rm -rf "$code"
   check "all conformance cases become SPIR-V" "$folder/bin/zyx-conformance" --compile-only --target=vulkan --code="$code"
+  check "and with subgroups" "$folder/bin/zyx-conformance" --compile-only --target=vulkan-subgroups --code="$code/subgroups"
   for validator in /usr/bin "$zyx_root/build/spirv-tools/bin"; do
     check "all modules are valid for $validator" "$zyx_root/utils/validate-spirv.sh" "$validator/spirv-val" "$code"
   done

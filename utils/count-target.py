@@ -74,7 +74,7 @@ TARGETS = {
         },
     },
     "opencl": {
-        "most": 720,
+        "most": 740,
         "files": ["lib/Target/OpenCL/*", "lib/Runtime/Devices/OpenCL/*"],
         "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo openCL(Processor)?\("]},
         "lines": {

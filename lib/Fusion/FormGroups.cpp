@@ -359,7 +359,7 @@ private:
     zyx::fusion::eraseUnused(block);
     const TargetInfo &machine = zyx::fusion::getMachine(entry);
     const int64_t columnSumBytes = machine.hasTensorTiles() ? zyx::target::columnSumBytes(machine) : 0;
-    GroupGraph graph(block, columnSumBytes, static_cast<size_t>(machine.simt.maxBuffers));
+    GroupGraph graph(block, columnSumBytes, static_cast<size_t>(machine.simt.mostFusedBuffers()));
     if (join) {
       zyx::fusion::mergeAttentions(graph);
       zyx::fusion::mergeRecomputed(graph);

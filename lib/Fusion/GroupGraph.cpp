@@ -226,7 +226,7 @@ Status GroupGraph::check(const Ops &all, ValueRange outputs) const {
   if (mostBuffers != 0 && all.size() > 1)
     if (const size_t buffers = countInputs(all) + outputs.size(); buffers > mostBuffers)
       return Status::unsupported("together they read and write " + std::to_string(buffers) +
-                                 " buffers, and a kernel of this machine has " + std::to_string(mostBuffers));
+                                 " buffers, and ops are fused up to " + std::to_string(mostBuffers) + " here");
   const bool mayStream = llvm::any_of(all, [&](Operation *op) { return streaming.contains(op); });
   return checkGroup(all, outputs, mayStream ? StreamingKinds{true, columnSumBytes} : StreamingKinds());
 }

@@ -210,7 +210,7 @@ static std::optional<Sums> tryJoin(Sums a, Sums b, const zyx::target::TargetInfo
     return std::nullopt;
   llvm::SmallDenseSet<Value> inputs(a.group.getInputs().begin(), a.group.getInputs().end());
   inputs.insert(b.group.getInputs().begin(), b.group.getInputs().end());
-  const auto mostBuffers = static_cast<size_t>(machine.simt.maxBuffers);
+  const auto mostBuffers = static_cast<size_t>(machine.simt.mostFusedBuffers());
   if (mostBuffers != 0 && inputs.size() + a.group->getNumResults() + b.group->getNumResults() > mostBuffers)
     return std::nullopt;
   if (b.group->isBeforeInBlock(a.group))

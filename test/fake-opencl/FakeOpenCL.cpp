@@ -114,6 +114,8 @@ Code clGetDeviceInfo(void *device, unsigned what, size_t room, void *into, size_
     return giveText(device == devices ? "Fake" : "Other", room, into, size);
   case 0x102f:
     return giveText(fake.version, room, into, size);
+  case 0x1030:
+    return giveText(fake.extensions, room, into, size);
   case 0x102d:
     return giveText(fake.driver, room, into, size);
   case 0x1000:

@@ -15,7 +15,7 @@ struct FakeOpenCL {
   /// 2 is a processor, 4 a card.
   uint64_t type = 4;
   uint32_t compiler = 1;
-  const char *version = "OpenCL 1.2 fake", *driver = "7";
+  const char *version = "OpenCL 1.2 fake", *driver = "7", *extensions = "cl_khr_fp64";
   /// The call of this name fails with this code, the `after`-th one from now on.
   const char *failIn = nullptr;
   int failWith = -9999, after = 1;

@@ -100,6 +100,9 @@ void vkGetPhysicalDeviceProperties2(VkPhysicalDevice which, VkPhysicalDeviceProp
     if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES) {
       auto *v11 = reinterpret_cast<VkPhysicalDeviceVulkan11Properties *>(each);
       v11->subgroupSize = 8;
+      v11->subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+      v11->subgroupSupportedOperations =
+          VK_SUBGROUP_FEATURE_BASIC_BIT | (fake.hasSubgroups ? VK_SUBGROUP_FEATURE_ARITHMETIC_BIT : 0);
       v11->maxMemoryAllocationSize = fake.largestBytes;
     } else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES) {
       auto *v12 = reinterpret_cast<VkPhysicalDeviceVulkan12Properties *>(each);

@@ -15,6 +15,8 @@ struct FakeVulkan {
   bool computes = true, hasAddresses = true, hasSmallTypes = true, hasDoubles = true, rounds = true;
   /// Whether denormals of floats are kept where a module asks for it.
   bool keepsDenormals = true;
+  /// Whether kernels have ops of subgroups.
+  bool hasSubgroups = false;
   /// Whether a second family of queues computes and has no graphics, and the family that was taken.
   bool hasOwnQueue = false;
   unsigned queueFamily = 0;

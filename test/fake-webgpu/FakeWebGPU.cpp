@@ -215,10 +215,13 @@ WGPUStatus wgpuAdapterGetLimits(WGPUAdapter, WGPULimits *limits) {
   limits->maxImmediateSize = fake.immediateBytes;
   return WGPUStatus_Success;
 }
+WGPUBool wgpuAdapterHasFeature(WGPUAdapter, WGPUFeatureName feature) {
+  return feature == static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup) && fake.hasSubgroups;
+}
 WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter, const WGPUDeviceDescriptor *info,
                                     WGPURequestDeviceCallbackInfo asked) {
   theDevice = nullptr;
-  if (info->requiredFeatureCount != 1 ||
+  if (info->requiredFeatureCount != (fake.hasSubgroups ? 2 : 1) ||
       info->requiredFeatures[0] != static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates))
     ++fake.panics;
   if (fails(__func__)) {

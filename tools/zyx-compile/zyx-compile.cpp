@@ -37,7 +37,8 @@ of '='.
                        "sm_90a-fast" (f32 as tf32); or an architecture of AMD's cards: "gfx942", "gfx1100"
                        or "gfx1201"; or "opencl" (OpenCL C, which a device's driver compiles), or
                        "opencl-cpu" (the same for a processor),
-                       "vulkan" (SPIR-V), or "webgpu" (WGSL)
+                       "vulkan" (SPIR-V), or "webgpu" (WGSL), or one of these three for devices with
+                       ops of subgroups: "opencl-subgroups", "vulkan-subgroups", "webgpu-subgroups"
   --isa=NAME           the instruction set of code for the cpu: "native" (this machine's; default),
                        "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "znver4",
                        "sapphirerapids" or "aarch64"

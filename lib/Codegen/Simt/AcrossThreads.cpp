@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Simt/AcrossThreads.h"
 
+#include "zyx/Codegen/Tile/Lanes.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -53,11 +55,62 @@ static Value combineAcrossCluster(TileContext &t, Location loc, Combine kind, Va
   return total;
 }
 
-/// In two rounds: each group of neighbours, by its first thread, and then the groups, by all. A thread can come
-/// back to write the first memory only behind the second barrier, when nobody reads it any more, and the second
-/// one behind the next reduction's first barrier: all reductions share them.
+static bool hasSubgroupOp(const TileContext &t, Combine kind, Type element) {
+  const bool isCompared = kind == Combine::Max || kind == Combine::Min;
+  const bool isUnsigned = kind == Combine::UMax || kind == Combine::UMin;
+  return t.machine.simt.hasSubgroupOps &&
+         (element.isInteger(32) ? kind == Combine::Add || isCompared || isUnsigned
+                                : element.isF32() && (kind == Combine::Add || isCompared));
+}
+
+/// What the threads of a subgroup have, combined: sums, and of integers the largest as they are turned around.
+static Value combineInSubgroup(OpBuilder &b, Location loc, Combine kind, Value own) {
+  if (kind == Combine::Add || kind == Combine::UMax)
+    return SubgroupReduceOp::create(b, loc, kind, own);
+  const uint32_t turned = kind == Combine::Max ? 1u << 31 : kind == Combine::UMin ? ~0u : ~(1u << 31);
+  Value turn = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(turned)));
+  Value largest = SubgroupReduceOp::create(b, loc, Combine::UMax, arith::XOrIOp::create(b, loc, own, turn));
+  return arith::XOrIOp::create(b, loc, largest, turn);
+}
+
+/// Each subgroup by an op, whatever its size, and then all subgroups by all threads. `parts` has room for as many as
+/// there may be.
+static Value combineSubgroups(TileContext &t, Location loc, Combine kind, Value own, Value parts) {
+  OpBuilder &b = t.builder;
+  auto id = [&](IdKind which) -> Value { return IdOp::create(b, loc, b.getIndexType(), which); };
+  auto load = [&](Value at) -> Value {
+    return LoadOp::create(b, loc, own.getType(), parts, at, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
+  };
+  Value subgroup = id(IdKind::Subgroup), subgroups = id(IdKind::NumSubgroups);
+  Value zero = t.evaluator.constantIndex(0, loc), one = t.evaluator.constantIndex(1, loc);
+  Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, id(IdKind::Lane), zero);
+  Value total = combineInSubgroup(b, loc, kind, own);
+  // Somebody may still read what an earlier reduction left there.
+  t.barrier(loc);
+  auto branch = scf::IfOp::create(b, loc, isFirst, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    StoreOp::create(b, loc, total, parts, subgroup, Value(), DenseBoolArrayAttr());
+  }
+  t.barrier(loc);
+  return scf::ForOp::create(b, loc, one, subgroups, one, load(zero),
+                            [&](OpBuilder &, Location, Value at, ValueRange before) {
+                              scf::YieldOp::create(b, loc, createCombine(b, loc, kind, before[0], load(at)));
+                            })
+      .getResult(0);
+}
+
+/// Where subgroups have no op for it, in two rounds: each group of neighbours, by its first thread, and then the
+/// groups, by all. A thread can come back to write the first memory only behind the second barrier, when nobody reads
+/// it any more, and the second one behind the next reduction's first barrier: all reductions share them.
 Value zyx::kernel::combineAcrossThreads(TileContext &t, Location loc, Combine kind, Value own) {
   Type element = own.getType();
+  // Of floats a driver's maximum may lose NaN.
+  if (element.isF32() && kind != Combine::Add && hasSubgroupOp(t, kind, element)) {
+    Value bits = combineAcrossThreads(t, loc, kind, toOrderedBits(t.builder, loc, kind, own));
+    return fromOrderedBits(t.builder, loc, kind, bits, cast<FloatType>(element));
+  }
   auto allocate = [&](ViewType type) -> Value {
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
@@ -83,6 +136,10 @@ Value zyx::kernel::combineAcrossThreads(TileContext &t, Location loc, Combine ki
     known->second = {allocate(memory.parts), allocate(memory.sums)};
   }
   auto [parts, sums] = known->second;
+  if (hasSubgroupOp(t, kind, element)) {
+    Value total = combineSubgroups(t, loc, kind, own, parts);
+    return t.cluster > 1 ? combineAcrossCluster(t, loc, kind, total) : total;
+  }
   Value thread = t.threadInGroup();
   store(own, parts, thread);
   t.barrier(loc);

@@ -72,7 +72,10 @@ bool Uniform::compute(Value value) {
     number = cast<OpResult>(value).getResultNumber();
   }
   if (auto id = dyn_cast<IdOp>(op))
-    return id.getKind() != IdKind::Thread;
+    return id.getKind() != IdKind::Thread && id.getKind() != IdKind::Lane && id.getKind() != IdKind::Subgroup;
+  // Each subgroup has its own.
+  if (isa<SubgroupReduceOp>(op))
+    return false;
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return decides(branch) && has(branch.thenYield().getOperand(number)) && has(branch.elseYield().getOperand(number));
   if (auto loop = dyn_cast<scf::ForOp>(op))
@@ -83,6 +86,10 @@ bool Uniform::compute(Value value) {
   if (auto alloc = dyn_cast<AllocOp>(op))
     return alloc.getType().getSpace() != Space::Private;
   return op->getNumRegions() == 0 && hasAll(op->getOperands());
+}
+
+static bool isOfSubgroups(IdKind kind) {
+  return kind == IdKind::Lane || kind == IdKind::Subgroup || kind == IdKind::NumSubgroups;
 }
 
 static Status checkThreads(FuncOp func, const char *language, bool hasThreads) {
@@ -96,17 +103,19 @@ static Status checkThreads(FuncOp func, const char *language, bool hasThreads) {
     auto alloc = dyn_cast<AllocOp>(op);
     auto barrier = dyn_cast<BarrierOp>(op);
     auto id = dyn_cast<IdOp>(op);
-    const bool isKnown = barrier ? hasThreads && barrier.getScope() == Scope::Workgroup
+    const bool isOfSubgroup = isa<SubgroupReduceOp>(op);
+    const bool isKnown = barrier        ? hasThreads && barrier.getScope() == Scope::Workgroup
+                         : isOfSubgroup ? hasThreads
                          : id
-                             ? hasThreads && id.getKind() == IdKind::Thread
+                             ? hasThreads && (id.getKind() == IdKind::Thread || isOfSubgroups(id.getKind()))
                              : !isa<KernelDialect>(op->getDialect()) ||
                                    isa<FuncOp, GridOp, ViewOp, AllocOp, LoadOp, StoreOp, kernel::YieldOp, ReturnOp>(op);
     if (!isKnown)
       status = refuseOp(op, Twine("has no form in ") + language);
     else if (alloc && isOneThread && alloc.getType().getSpace() != Space::Private)
       status = refuseOp(alloc, "asks for shared memory, which one thread does not have");
-    else if (barrier && !isOneThread && !uniform.isReachedByAll(barrier))
-      status = refuseOp(barrier, "is not reached by all threads of the workgroup, or it is not known");
+    else if ((barrier || isOfSubgroup) && !isOneThread && !uniform.isReachedByAll(op))
+      status = refuseOp(op, "is not reached by all threads of the workgroup, or it is not known");
     return status.isOk() ? WalkResult::advance() : WalkResult::interrupt();
   });
   return status;
@@ -127,5 +136,6 @@ Result<ThreadUse> zyx::target::findThreadUse(FuncOp func, const char *language, 
     for (Value each : use.arguments)
       if (isReadAndWritten(each))
         use.readBack.insert(each);
+  use.hasSubgroups = func.walk([](SubgroupReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
   return use;
 }

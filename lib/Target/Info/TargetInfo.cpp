@@ -448,6 +448,10 @@ TargetInfo rdna4() {
   return info;
 }
 
+/// Buffers up to which ops are fused where a driver compiles kernels. A step of training that has all gradients' norm
+/// is one kernel of more than 100 buffers else, which compilers of Mesa's and PoCL's take minutes for.
+constexpr int64_t driverBuffers = 32;
+
 /// Any device that compiles OpenCL C: workgroups and shared memory are as large as they are on every card. What a
 /// device has less of, its driver says when it loads a kernel. Subgroups are what neighbours share of a line: no kernel
 /// takes it that they run in lockstep.
@@ -461,6 +465,7 @@ TargetInfo openCL() {
   addWorkgroups(info);
   info.simt.workgroupThreads = 256;
   info.simt.sharedBytes = 32 << 10;
+  info.simt.fusedBuffers = driverBuffers;
   info.memory.l2Bytes = 4 << 20;
   info.memory.lineBytes = 128;
   info.memory.privateBytes = info.memory.stackBytes = 1 << 10;
@@ -481,6 +486,7 @@ TargetInfo openCLProcessor(TargetInfo info) {
   Identity identity{.name = "opencl-" + info.name, .kind = TargetKind::C, .device = "opencl", .cores = info.cores};
   static_cast<Identity &>(info) = std::move(identity);
   info.matrix = {};
+  info.simt.fusedBuffers = driverBuffers;
   info.vector.hasMaskedOps = info.arithmetic.hasHalfConversion = info.arithmetic.hasMaximum = false;
   // The threads that run work items are the driver's, and so are their stacks.
   info.memory.stackBytes = 64 << 10;
@@ -507,6 +513,15 @@ TargetInfo webGPU() {
   info.memory.isTyped = true;
   // All variables of a function together.
   info.memory.stackBytes = 8 << 10;
+  return info;
+}
+
+/// The same device, where its driver offers ops of subgroups.
+template <TargetInfo (*make)()> TargetInfo withSubgroups() {
+  TargetInfo info = make();
+  info.name += "-subgroups";
+  info.requiredFeatures = {"subgroups"};
+  info.simt.hasSubgroupOps = true;
   return info;
 }
 
@@ -598,9 +613,11 @@ std::string TargetInfo::featureString() const {
 std::string TargetInfo::cacheKey() const {
   std::string text;
   // What came later, and a machine has not, leaves its kernels' names as they were.
-  const void *const leftOut = memory.isTyped ? nullptr : &memory.isTyped;
+  const void *const leftOut[] = {&name, memory.isTyped ? nullptr : &memory.isTyped,
+                                 simt.fusedBuffers ? nullptr : &simt.fusedBuffers,
+                                 simt.hasSubgroupOps ? nullptr : &simt.hasSubgroupOps};
   forEachField(*this, [&](const char *, const char *fieldName, const auto &field) {
-    if (static_cast<const void *>(&field) != &name && static_cast<const void *>(&field) != leftOut)
+    if (std::ranges::find(leftOut, static_cast<const void *>(&field)) == std::end(leftOut))
       text += std::string(fieldName) + '=' + textOf(field) + ';';
   });
   return text;
@@ -620,10 +637,22 @@ constexpr std::pair<const char *, TargetInfo (*)()> isaRecords[] = {
     {"znver4", zen4},        {"sapphirerapids", sapphireRapids}, {"aarch64", aarch64}};
 
 /// Records that are no CPUs.
-constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {
-    {"cuda", anyCard},  {"sm_75", turing},           {"sm_80", ampere}, {"sm_86", ampereDesktop}, {"sm_89", ada},
-    {"sm_90a", hopper}, {"sm_90a-fast", hopperFast}, {"gfx942", cdna3}, {"gfx1100", rdna3},       {"gfx1201", rdna4},
-    {"opencl", openCL}, {"vulkan", vulkan},          {"webgpu", webGPU}};
+constexpr std::pair<const char *, TargetInfo (*)()> otherRecords[] = {{"cuda", anyCard},
+                                                                      {"sm_75", turing},
+                                                                      {"sm_80", ampere},
+                                                                      {"sm_86", ampereDesktop},
+                                                                      {"sm_89", ada},
+                                                                      {"sm_90a", hopper},
+                                                                      {"sm_90a-fast", hopperFast},
+                                                                      {"gfx942", cdna3},
+                                                                      {"gfx1100", rdna3},
+                                                                      {"gfx1201", rdna4},
+                                                                      {"opencl", openCL},
+                                                                      {"opencl-subgroups", withSubgroups<openCL>},
+                                                                      {"vulkan", vulkan},
+                                                                      {"vulkan-subgroups", withSubgroups<vulkan>},
+                                                                      {"webgpu", webGPU},
+                                                                      {"webgpu-subgroups", withSubgroups<webGPU>}};
 
 static std::string join(const std::vector<std::string> &names) {
   std::string text;

@@ -26,11 +26,15 @@ constexpr OpText ops[] = {
     {"arith.maximumf", 0, "($0 == $1 ? as_$F(as_$I($0) & as_$I($1)) : $0 > $1 || $0 != $0 ? $0 : $1)", floats},
     {"arith.minimumf", 0, "($0 == $1 ? as_$F(as_$I($0) | as_$I($1)) : $0 < $1 || $0 != $0 ? $0 : $1)", floats},
     {"math.exp2", floats, "exp2($0)", floats},
+    {"kernel.subgroup_reduce add", just(Element::F32) | just(Element::I32), "sub_group_reduce_add($0)"},
+    {"kernel.subgroup_reduce umax", just(Element::I32), "sub_group_reduce_max($0)"},
 };
 
-// f64 is an option of a device. Each converts f16 from memory and to it, exactly.
+// f64 and subgroups are options of a device. Each converts f16 from memory and to it, exactly.
 constexpr Helper helpers[] = {
     {"double", "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"},
+    // Intel's extension has the same functions, and need not be enabled.
+    {"sub_group", "#ifdef cl_khr_subgroups\n#pragma OPENCL EXTENSION cl_khr_subgroups : enable\n#endif\n"},
     {"zyx_f16_to_f32(", "static inline float zyx_f16_to_f32(ushort x) { return vload_half(0, (const half *)&x); }\n"},
     {"zyx_f16_from_f32(", R"(static inline ushort zyx_f16_from_f32(float x) {
   ushort nearest;
@@ -48,6 +52,9 @@ void k_$v($p__global uchar *scratch, ulong scratch_begin, ulong programs) {
   const ulong begin = get_group_id(0), stride = get_num_groups(0);)",
     .bufferShared = "__global $T *$v = (__global $T *)(m$n + o$n);",
     .thread = "get_local_id(0)",
+    .lane = "get_sub_group_local_id()",
+    .subgroup = "get_sub_group_id()",
+    .subgroups = "get_num_sub_groups()",
     .barrier = "barrier(CLK_LOCAL_MEM_FENCE);",
     .barrierOfAll = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
     .sharedArray = "__local $T $v[$n] __attribute__((aligned(16)));",

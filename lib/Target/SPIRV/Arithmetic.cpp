@@ -11,6 +11,7 @@
 #include "zyx/Target/Backend/RefuseOp.h"
 
 #include "mlir/Conversion/ArithToSPIRV/ArithToSPIRV.h"
+#include "mlir/Conversion/GPUToSPIRV/GPUToSPIRV.h"
 #include "mlir/Conversion/MathToSPIRV/MathToSPIRV.h"
 #include "mlir/Conversion/SCFToSPIRV/SCFToSPIRV.h"
 #include "mlir/Conversion/VectorToSPIRV/VectorToSPIRV.h"
@@ -103,6 +104,7 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
       spirv::TargetEnvAttr::get(available, spirv::getDefaultResourceLimits(context), spirv::ClientAPI::Vulkan));
   RewritePatternSet patterns(context);
   arith::populateArithToSPIRVPatterns(types, patterns);
+  populateGPUToSPIRVPatterns(types, patterns);
   populateMathToSPIRVPatterns(types, patterns);
   populateVectorToSPIRVPatterns(types, patterns);
   ScfToSPIRVContext branches;
@@ -124,6 +126,8 @@ Status zyx::target::convertArithmetic(spirv::FuncOp kernel, Capabilities &needed
     // No driver may make one op of two such: results would differ from those of other devices.
     if (isa<spirv::FAddOp, spirv::FSubOp, spirv::FMulOp, spirv::FDivOp>(op) && !contracted.contains(op))
       op->setAttr("no_contraction", rewriter.getUnitAttr());
+    if (op->getName().stripDialect().starts_with("GroupNonUniform"))
+      needed.insert({Capability::GroupNonUniform, Capability::GroupNonUniformArithmetic});
     for (Type type : op->getResultTypes())
       if (Type element = getElementTypeOrSelf(type); element.isInteger(8))
         needed.insert({Capability::Int8, Capability::StorageBuffer8BitAccess});

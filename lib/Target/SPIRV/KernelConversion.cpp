@@ -14,11 +14,10 @@
 #include "zyx/Target/Backend/RefuseOp.h"
 #include "zyx/Target/Backend/Uniform.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
-#include "mlir/Dialect/SPIRV/IR/TargetAndABI.h"
-#include "mlir/Dialect/SPIRV/Transforms/SPIRVConversion.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -82,12 +81,13 @@ public:
         if (accessLanesOf(user) > lanes)
           takeApart(user, lanes);
     });
+    lowerIndices(func, indexBits);
+    lowerSubgroups(func);
     SmallVector<Operation *> ops;
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op != func && isa<KernelDialect>(op->getDialect()) && !isa<kernel::YieldOp, kernel::ReturnOp>(op))
         ops.push_back(op);
     });
-    lowerIndices(func, indexBits);
     b.setInsertionPointToEnd(module.getBody());
     made = spirv::FuncOp::create(b, loc, func.getName(), b.getFunctionType({}, {}));
     Block *entry = made.addEntryBlock();
@@ -144,11 +144,6 @@ private:
     symbols.insert(global);
     return spirv::AddressOfOp::create(b, loc, global);
   }
-  /// The number of this workgroup, or of this thread in it.
-  Value builtIn(spirv::BuiltIn builtIn) {
-    Value all = spirv::getBuiltinVariableValue(made, builtIn, b.getI32Type(), b, "zyx.", "");
-    return resize(spirv::CompositeExtractOp::create(b, loc, all, ArrayRef<int32_t>{0}), 64);
-  }
   void barrier() {
     using spirv::MemorySemantics;
     auto semantics = MemorySemantics::AcquireRelease | MemorySemantics::WorkgroupMemory |
@@ -189,8 +184,8 @@ private:
     stride = argument(given + 2);
     if (zero)
       zero.replaceAllUsesWith(argument(given + 3));
-    first = builtIn(spirv::BuiltIn::WorkgroupId);
-    thread = builtIn(spirv::BuiltIn::LocalInvocationId);
+    first = make<arith::IndexCastUIOp>(b.getI64Type(), gpu::BlockIdOp::create(b, loc, gpu::Dimension::x));
+    thread = make<arith::IndexCastUIOp>(b.getI64Type(), gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x));
     Value own = make<arith::AddIOp>(make<arith::MulIOp>(first, number(localSize())), thread);
     scratch = make<arith::AddIOp>(scratch, make<arith::MulIOp>(own, number(use.scratchBytes)));
     if (use.groupThreads != 1)
@@ -369,7 +364,7 @@ Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernel
   const TargetInfo *machine = findTarget(kernels);
   ZYX_ASSERT(machine, "a module of kernels names its machine");
   MLIRContext *context = kernels.getContext();
-  context->loadDialect<spirv::SPIRVDialect, scf::SCFDialect, arith::ArithDialect, math::MathDialect,
+  context->loadDialect<spirv::SPIRVDialect, scf::SCFDialect, arith::ArithDialect, math::MathDialect, gpu::GPUDialect,
                        vector::VectorDialect>();
   OpBuilder builder(context);
   OwningOpRef<spirv::ModuleOp> made = spirv::ModuleOp::create(

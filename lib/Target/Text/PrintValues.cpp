@@ -202,18 +202,6 @@ Status KernelPrinter::print(AllocOp alloc) {
   return {};
 }
 
-void KernelPrinter::print(IdOp id) {
-  if (use.groupThreads == 1)
-    bind(id, indexLiteral(0));
-  else
-    define(id, lang.index, lang.threads->thread);
-}
-
-void KernelPrinter::print(BarrierOp) {
-  if (use.groupThreads != 1)
-    line(use.readBack.empty() ? lang.threads->barrier : lang.threads->barrierOfAll);
-}
-
 SmallVector<Hole> KernelPrinter::placeOf(Element element, Value view, ValueRange indices) {
   const bool isByte = packedBits(element) == 8;
   return {{'v', name(view)},         {'e', name(indices.front())}, {'k', isByte ? "2" : "1"},
@@ -348,6 +336,8 @@ static string tableName(Operation *op) {
     name += " " + arith::stringifyCmpIPredicate(compare.getPredicate()).str();
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     name += " " + arith::stringifyCmpFPredicate(compare.getPredicate()).str();
+  if (auto combine = dyn_cast<SubgroupReduceOp>(op))
+    name += " " + stringifyCombine(combine.getKind()).str();
   if (isa<arith::TruncIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(1))
     name += " bool";
   return name;

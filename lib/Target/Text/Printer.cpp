@@ -168,6 +168,23 @@ Status KernelPrinter::print(GridOp grid) {
   return {};
 }
 
+void KernelPrinter::print(IdOp id) {
+  if (use.groupThreads == 1) {
+    bind(id, indexLiteral(0));
+    return;
+  }
+  const char *text = id.getKind() == IdKind::Lane           ? lang.threads->lane
+                     : id.getKind() == IdKind::Subgroup     ? lang.threads->subgroup
+                     : id.getKind() == IdKind::NumSubgroups ? lang.threads->subgroups
+                                                            : lang.threads->thread;
+  define(id, lang.index, text);
+}
+
+void KernelPrinter::print(BarrierOp) {
+  if (use.groupThreads != 1)
+    line(use.readBack.empty() ? lang.threads->barrier : lang.threads->barrierOfAll);
+}
+
 void KernelPrinter::comeTo(Operation *op) {
   if (!hasPlaces)
     return;
@@ -298,6 +315,7 @@ Status KernelPrinter::print(FuncOp func) {
   line(expand(use.groupThreads != 1 ? lang.threads->groupBegin : lang.kernelBegin,
               {{'v', func.getName().str()},
                {'n', std::to_string(use.groupThreads)},
+               {'g', use.hasSubgroups ? lang.threads->subgroupParameters : ""},
                {'p', llvm::join(parameters, ", ") + (parameters.empty() ? "" : ", ")}}));
   ++depth;
   if (!isOutside)

@@ -78,6 +78,8 @@ constexpr OpText ops[] = {
      "bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if($0, $0.y))) | ($0.y & 0x80000000u))"},
     {"arith.uitofp", i64, "zyx_u64_to_f32($0)"},
     {"math.roundeven", f32, "round($0)"},
+    {"kernel.subgroup_reduce add", f32 | i32, "subgroupAdd($0)"},
+    {"kernel.subgroup_reduce umax", i32, "subgroupMax($0)"},
     {"math.exp2", f32, "exp2($0)"},
 };
 
@@ -175,11 +177,12 @@ fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
 const ThreadLanguage threads = {
     .groupBegin = R"(@compute @workgroup_size($n)
 fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
-        @builtin(local_invocation_index) thread: u32) {
+        @builtin(local_invocation_index) thread: u32$g) {
   let begin = group.x;
   let stride = groups.x;)",
+    .subgroupParameters = R"(, @builtin(subgroup_invocation_id) lane: u32,
+        @builtin(subgroup_id) subgroup: u32, @builtin(num_subgroups) subgroups: u32)",
     .bufferShared = "@group(0) @binding($n) var<storage, read_write> $v: array<$T>;",
-    .thread = "thread",
     .barrier = "workgroupBarrier();",
     .barrierOfAll = "workgroupBarrier();\n  storageBarrier();",
     .sharedArray = "var<workgroup> $v: array<$T, $n>;",

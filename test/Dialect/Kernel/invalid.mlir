@@ -573,3 +573,22 @@ kernel.func @f(%x: !kernel.buffer<f32, global>) {
   kernel.store %t, %v[%i, %i] axes ["i"] : tensor<4x4xf32>, !kernel.view<4x4xf32, global>
   kernel.return
 }
+
+// -----
+
+// Of f32 a language may lose NaN.
+kernel.func @largest_float() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
+  %x = arith.constant 1.0 : f32
+  // expected-error@+1 {{does not combine 'f32' by umax}}
+  %s = kernel.subgroup_reduce umax %x : f32
+  kernel.return
+}
+
+// -----
+
+kernel.func @product() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
+  %x = arith.constant 1 : i32
+  // expected-error@+1 {{does not combine 'i32' by mul}}
+  %s = kernel.subgroup_reduce mul %x : i32
+  kernel.return
+}

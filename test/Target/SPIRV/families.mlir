@@ -74,7 +74,7 @@ func.func @exp(%x: tensor<4096xf32>) -> tensor<4096xf32> {
 // A row per workgroup, whose threads meet in shared memory.
 // ROWS: spirv.GlobalVariable @zyx.shared : !spirv.ptr<!spirv.array<{{[0-9]+}} x f32>, Workgroup>
 // ROWS-LABEL: spirv.func @rows_0(
-// ROWS: spirv.mlir.addressof @zyx.LocalInvocationId
+// ROWS: spirv.mlir.addressof @__builtin__LocalInvocationId__
 // ROWS: spirv.ControlBarrier <Workgroup>, <Workgroup>, <AcquireRelease|WorkgroupMemory|MakeAvailable|MakeVisible>
 func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
   %y = graph.reduce add %x dims = [1] : tensor<64x1024xf32> -> tensor<64xf32>

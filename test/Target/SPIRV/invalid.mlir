@@ -3,6 +3,7 @@
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/insert.mlir 2>&1 | FileCheck %s --check-prefix=INSERT
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/branch.mlir 2>&1 | FileCheck %s --check-prefix=BRANCH
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/loop.mlir 2>&1 | FileCheck %s --check-prefix=LOOP
+// RUN: not zyx-translate --kernel-to-target --target=vulkan-subgroups %t/subgroup.mlir 2>&1 | FileCheck %s --check-prefix=SUBGROUP
 // RUN: zyx-translate --kernel-to-target --target=vulkan %t/uniform.mlir | FileCheck %s --check-prefix=UNIFORM
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/shared.mlir 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/threads.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
@@ -214,5 +215,20 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
   %v = kernel.load %xs[%c0] : !kernel.view<8xbf16, global> -> bf16
   %e = math.fma %v, %v, %v : bf16
   kernel.store %e, %xs[%c0] : bf16, !kernel.view<8xbf16, global>
+  kernel.return
+}
+//--- subgroup.mlir
+// An op of subgroups that only some threads come to.
+// SUBGROUP: error: 'kernel.subgroup_reduce' is not reached by all threads of the workgroup, or it is not known
+kernel.func @k() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
+  %c7 = arith.constant 7 : i32
+  %m = kernel.alloc : !kernel.view<64xi32, shared>
+  %t = kernel.id subgroup
+  %i = arith.index_cast %t : index to i32
+  %few = arith.cmpi ult, %i, %c7 : i32
+  scf.if %few {
+    %s = kernel.subgroup_reduce add %i : i32
+    kernel.store %s, %m[%t] : i32, !kernel.view<64xi32, shared>
+  }
   kernel.return
 }

@@ -127,6 +127,20 @@ TEST_F(OpenCLDeviceTest, TellsWhatTheDevicesAre) {
   EXPECT_EQ(listed()[0].facts.dtypes.size(), allDTypes().size() - 1);
 }
 
+TEST_F(OpenCLDeviceTest, SubgroupsAreAnExtension) {
+  Artifact needsThem = sample();
+  needsThem.cpuFeatures = {"subgroups"};
+  EXPECT_EQ(Executor::create(*createDevice("opencl"), needsThem).status().message(),
+            "code that needs subgroups does not run on a device of OpenCL without");
+  fake->extensions = "cl_khr_fp64 cl_khr_subgroups cl_khr_icd";
+  EXPECT_EQ(listed()[0].facts.target, "opencl-subgroups");
+  EXPECT_TRUE(Executor::create(*createDevice("opencl"), needsThem));
+  // The record of processors has no workgroups, but they run kernels of others.
+  fake->type = 2;
+  EXPECT_EQ(listed()[0].facts.target, "opencl-cpu");
+  EXPECT_TRUE(Executor::create(*createDevice("opencl"), needsThem));
+}
+
 TEST_F(OpenCLDeviceTest, SaysWhyThereIsNone) {
   fake->devices = 0;
   EXPECT_EQ(createDevice("opencl").status().message(), "no driver of OpenCL has a device");

@@ -92,6 +92,8 @@ TEST_F(VulkanDeviceTest, TellsWhatTheDevicesAre) {
   EXPECT_EQ(facts.flops(), 0);
   for (const DeviceListing &one : listDefaultDevices())
     EXPECT_FALSE(one.name.starts_with("vulkan"));
+  fake->hasSubgroups = true;
+  EXPECT_EQ(listed()[0].facts.target, "vulkan-subgroups");
   fake->hasDoubles = false;
   EXPECT_EQ(listed()[0].facts.dtypes.size(), allDTypes().size() - 1);
   fake->hasSmallTypes = false;
@@ -153,6 +155,8 @@ TEST_F(VulkanDeviceTest, RefusesCode) {
   EXPECT_EQ(refusal([](Artifact &a) { a.code[0].bytes.resize(a.code[0].bytes.size() - 4); }),
             "the SPIR-V of kernels is cut");
   EXPECT_EQ(refusal([](Artifact &a) { a = sample(words({0})); }), "the SPIR-V of kernels is cut");
+  EXPECT_EQ(refusal([](Artifact &a) { a.cpuFeatures = {"subgroups"}; }),
+            "code that needs subgroups does not run on a device of Vulkan without");
   EXPECT_EQ(refusal([](Artifact &a) { a = sample(words({2u << 16 | 5, 0xbad0bad0})); }),
             "cannot compile kernel plus on device 'vulkan': ErrorInvalidShaderNV");
   EXPECT_THAT(refusal([](Artifact &a) { a.kernels[0].groupThreads = 512; }),

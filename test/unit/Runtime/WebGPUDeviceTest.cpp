@@ -80,6 +80,14 @@ TEST_F(WebGPUDeviceTest, RunsAndGivesBack) {
   }
 }
 
+TEST_F(WebGPUDeviceTest, AsksForSubgroupsWhereThereAreSome) {
+  fake->hasSubgroups = true;
+  EXPECT_EQ(listed()[0].facts.target, "webgpu-subgroups");
+  const Status status = tryAll();
+  EXPECT_TRUE(status.isOk()) << status.toString();
+  expectNothingLeft();
+}
+
 TEST_F(WebGPUDeviceTest, TellsWhatTheAdaptersAre) {
   const auto identities = [] {
     std::vector<std::string> all;

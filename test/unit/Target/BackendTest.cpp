@@ -62,8 +62,8 @@ TEST_F(Backends, EveryRecordHasOne) {
                      : name == "cuda" || name.starts_with("sm_") ? "NVVM"
                      : name.starts_with("gfx")                   ? "ROCDL"
                      : name.starts_with("opencl")                ? "OpenCL"
-                     : name == "vulkan"                          ? "SPIRV"
-                     : name == "webgpu"                          ? "WGSL"
+                     : name.starts_with("vulkan")                ? "SPIRV"
+                     : name.starts_with("webgpu")                ? "WGSL"
                                                                  : "CPU")
         << name;
   }

@@ -21,11 +21,31 @@ TEST(TargetInfo, EveryNameHasARecord) {
     EXPECT_EQ(info->name, name);
     EXPECT_FALSE(info->device.empty());
     // Of the languages WGSL alone knows memory by one type.
-    EXPECT_EQ(info->memory.isTyped, name == "webgpu") << name;
+    EXPECT_EQ(info->memory.isTyped, info->device == "webgpu") << name;
     if (name != "cpu") {
       EXPECT_TRUE(keys.insert(info->cacheKey()).second) << name;
     }
   }
+}
+
+TEST(TargetInfo, WhatADriverCompilesIsFusedUpToAFewBuffers) {
+  for (const std::string &name : targetNames()) {
+    const TargetInfo info = *lookUpTarget(name);
+    const bool isDrivers = info.device == "opencl" || info.device == "vulkan" || info.device == "webgpu";
+    EXPECT_EQ(info.simt.mostFusedBuffers(), info.device == "webgpu" ? 8 : isDrivers ? 32 : 0) << name;
+    // What is fused is not what is refused.
+    EXPECT_EQ(info.simt.maxBuffers, info.device == "webgpu" ? 8 : 0) << name;
+  }
+  SimtFacts facts;
+  facts.maxBuffers = 40, facts.fusedBuffers = 32;
+  EXPECT_EQ(facts.mostFusedBuffers(), 32);
+}
+
+TEST(TargetInfo, SubgroupsAreOfTheDriver) {
+  for (const std::string &name : targetNames())
+    EXPECT_EQ(lookUpTarget(name)->simt.hasSubgroupOps, name.ends_with("-subgroups")) << name;
+  EXPECT_EQ(lookUpTarget("vulkan-subgroups")->device, "vulkan");
+  EXPECT_NE(lookUpTarget("vulkan-subgroups")->cacheKey(), lookUpTarget("vulkan")->cacheKey());
 }
 
 TEST(TargetInfo, EveryRecordSaysItsRates) {
@@ -62,7 +82,8 @@ TEST(TargetInfo, UnknownNameListsTheRecords) {
   EXPECT_EQ(failure.message(),
             "no target is named 'z80'; there are cpu, x86-64, x86-64-v2, x86-64-v3, "
             "x86-64-v4, znver4, sapphirerapids, aarch64, c, cuda, sm_75, sm_80, sm_86, sm_89, sm_90a, "
-            "sm_90a-fast, gfx942, gfx1100, gfx1201, opencl, vulkan, webgpu, opencl-cpu");
+            "sm_90a-fast, gfx942, gfx1100, gfx1201, opencl, opencl-subgroups, vulkan, vulkan-subgroups, "
+            "webgpu, webgpu-subgroups, opencl-cpu");
 }
 
 TEST(TargetInfo, OpenCLHasProcessors) {

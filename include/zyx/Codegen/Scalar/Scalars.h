@@ -74,6 +74,9 @@ mlir::LogicalResult lowerFloats(mlir::FunctionOpInterface body);
 /// minima of integers that have not 32 bits, and arithmetic of bools.
 void spellOut(mlir::FunctionOpInterface body);
 
+/// Ops of subgroups, and numbers of them, as those of MLIR's gpu dialect, which has conversions to others.
+void lowerSubgroups(mlir::FunctionOpInterface body);
+
 /// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code
 /// asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose zero such zeros are made of; null
 /// where there are none. The type of the function stays as it is.

@@ -40,6 +40,8 @@ struct ThreadUse {
   llvm::SmallVector<mlir::Value> arguments;
   /// Buffers of which threads read what others of their workgroup wrote there.
   llvm::SmallDenseSet<mlir::Value, 8> readBack;
+  /// Threads combine what those of their subgroup have.
+  bool hasSubgroups = false;
 };
 
 /// Refuses what a kernel of scalars asks of its threads and a language has no form for: scalars that are no integers,

@@ -64,6 +64,8 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"laneBytes", &SimtFacts::laneBytes},
                                                        Field{"laneRegisters", &SimtFacts::laneRegisters},
                                                        Field{"maxBuffers", &SimtFacts::maxBuffers},
+                                                       Field{"fusedBuffers", &SimtFacts::fusedBuffers},
+                                                       Field{"hasSubgroupOps", &SimtFacts::hasSubgroupOps},
                                                        Field{"hasSharedFences", &SimtFacts::hasSharedFences},
                                                        Field{"hasEarlyLaunches", &SimtFacts::hasEarlyLaunches}};
 

@@ -7,6 +7,7 @@
 
 #include "zyx/Base/Status.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -95,11 +96,21 @@ struct SimtFacts {
   int64_t laneBytes = 0, laneRegisters = 0;
   /// Buffers that a kernel may have; 0 where no number limits them.
   int64_t maxBuffers = 0;
+  /// Buffers of a kernel up to which ops are fused, where the driver's compiler takes too long for more: ops that have
+  /// more on their own are no error. 0 where no number limits them.
+  int64_t fusedBuffers = 0;
+  /// Threads of a subgroup, of whatever size the device has, add up i32 and f32 by one op, and find the largest i32.
+  /// None relies on `subgroupSize` then, nor on how threads are numbered.
+  bool hasSubgroupOps = false;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
   /// A kernel may begin before the one that it is behind is over, and has an instruction that waits for that.
   bool hasEarlyLaunches = false;
 
+  /// Buffers that ops may have which become one kernel; 0 for any number.
+  int64_t mostFusedBuffers() const {
+    return maxBuffers == 0 || fusedBuffers == 0 ? maxBuffers + fusedBuffers : std::min(maxBuffers, fusedBuffers);
+  }
   /// Threads that a core has registers for, if each has so many.
   int64_t threadsWith(int64_t registersEach) const { return registers / registersEach; }
 };

@@ -54,12 +54,12 @@ struct Helper {
 struct ThreadLanguage {
   /// The parameters number `$n`, in a language that has such.
   const char *bufferParameter = nullptr, *scalarParameter = nullptr;
-  /// Begin of a kernel whose programs are workgroups of `$n` threads.
-  const char *groupBegin;
+  /// Begin of a kernel whose programs are workgroups of `$n` threads. `$g` are parameters of one that has subgroups.
+  const char *groupBegin, *subgroupParameters = "";
   /// A buffer of type `$T` that is read and written by the threads of a workgroup.
   const char *bufferShared;
-  /// The thread's number in its workgroup.
-  const char *thread;
+  /// The thread's number in its workgroup and in its subgroup, the subgroup's number, and how many there are.
+  const char *thread = "thread", *lane = "lane", *subgroup = "subgroup", *subgroups = "subgroups";
   /// Waits for the threads of a workgroup, which see what others wrote to shared memory, or to buffers, too.
   const char *barrier, *barrierOfAll;
   /// `$n` elements of type `$T` that a workgroup has, and that a thread has `$e` bytes behind the beginning of its

@@ -479,6 +479,12 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+LogicalResult SubgroupReduceOp::verify() {
+  if (getKind() != Combine::Add && (getKind() != Combine::UMax || getType().isF32()))
+    return emitOpError() << "does not combine " << getType() << " by " << stringifyCombine(getKind());
+  return success();
+}
+
 LogicalResult SplatOp::verify() {
   if (getValue().getType() != getElementTypeOrSelf(getType()))
     return emitOpError() << "repeats " << getValue().getType() << " into " << getType();

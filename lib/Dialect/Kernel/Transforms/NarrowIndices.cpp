@@ -49,10 +49,12 @@ public:
   LogicalResult visitOperation(Operation *op, ArrayRef<const dataflow::IntegerValueRangeLattice *> operands,
                                ArrayRef<dataflow::IntegerValueRangeLattice *> results) override {
     auto id = dyn_cast<IdOp>(op);
-    if (!id || id.getKind() != IdKind::Thread)
+    if (!id || !isOfThreads(id.getKind()))
       return IntegerRangeAnalysis::visitOperation(op, operands, results);
     const auto threads = static_cast<int64_t>(op->getParentOfType<FuncOp>().getThreads().value_or(1));
-    propagateIfChanged(results[0], results[0]->join(IntegerValueRange(below(threads))));
+    // There may be as many subgroups as threads.
+    const int64_t end = threads + (id.getKind() == IdKind::NumSubgroups);
+    propagateIfChanged(results[0], results[0]->join(IntegerValueRange(below(end))));
     return success();
   }
 
@@ -72,6 +74,10 @@ public:
   }
 
 private:
+  static bool isOfThreads(IdKind kind) {
+    return kind == IdKind::Thread || kind == IdKind::Lane || kind == IdKind::Subgroup || kind == IdKind::NumSubgroups;
+  }
+
   const bool onlyNarrow;
 };
 

@@ -38,7 +38,7 @@ struct Asker {
     return value;
   }
   std::string text(unsigned what) {
-    char value[512] = "";
+    char value[8192] = "";
     ask(what, sizeof(value) - 1, value);
     return value;
   }
@@ -72,13 +72,18 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
   facts.sharedBytes = asker.number(deviceShared);
   found.largestBytes = asker.number(deviceLargest);
   found.isCPU = asker.number(deviceType) == typeCPU;
-  facts.target = found.isCPU ? "opencl-cpu" : "opencl";
   found.refusal = refusalOf(asker, version);
   if (asker.code != 0)
     found.refusal = "its facts cannot be read: " + Driver::statusOf(asker.code).message();
   // Before OpenCL 3.0 a device without f64 need not know the question.
   const bool hasDoubles = asker.number(deviceDoubles) != 0;
   facts.dtypes = dtypesWith(/*has8Bits=*/true, /*has16Bits=*/true, hasDoubles);
+  const std::string extensions = asker.text(deviceExtensions);
+  const bool hasSubgroups = extensions.find("cl_khr_subgroups") != std::string::npos ||
+                            extensions.find("cl_intel_subgroups") != std::string::npos;
+  // Kernels of the record for processors have no workgroups; those of another one may run there, too.
+  found.setTarget(found.isCPU ? "opencl-cpu" : "opencl", hasSubgroups && !found.isCPU);
+  found.hasSubgroups = hasSubgroups;
   return found;
 }
 

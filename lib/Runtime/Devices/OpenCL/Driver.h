@@ -45,8 +45,9 @@ inline constexpr unsigned contextPlatform = 0x1084, deviceType = 0x1000, deviceU
                           deviceGroupThreads = 0x1004, deviceMegahertz = 0x100c, deviceLargest = 0x1010,
                           deviceFloats = 0x101b, deviceMemory = 0x101f, deviceShared = 0x1023, deviceLittle = 0x1026,
                           deviceAvailable = 0x1027, deviceCompiler = 0x1028, deviceName = 0x102b, deviceDriver = 0x102d,
-                          deviceVersion = 0x102f, deviceDoubles = 0x1032, programSizes = 0x1165,
-                          programBinaries = 0x1166, programLog = 0x1183, kernelGroupThreads = 0x11b0, eventEnd = 0x1283;
+                          deviceVersion = 0x102f, deviceExtensions = 0x1030, deviceDoubles = 0x1032,
+                          programSizes = 0x1165, programBinaries = 0x1166, programLog = 0x1183,
+                          kernelGroupThreads = 0x11b0, eventEnd = 0x1283;
 inline constexpr uint64_t typeCPU = 2, typeAll = 0xffffffff, queueProfiling = 2, memoryReadWrite = 1,
                           migrateUndefined = 2;
 /// Arithmetic of f32: denormals, infinity and NaN, rounding to nearest, division and roots rounded once.

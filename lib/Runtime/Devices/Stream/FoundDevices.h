@@ -26,7 +26,8 @@ public:
         itsFacts(backendFacts(std::move(name), this->found.facts)) {}
   const BackendFacts &facts() const final { return itsFacts; }
   Status accept(const artifact::Artifact &artifact) const final {
-    return checkFormat(artifact, DriverT::deviceName, DriverT::format, textOf({"a device of ", DriverT::driverName}));
+    return checkFormat(artifact, DriverT::deviceName, DriverT::format, textOf({"a device of ", DriverT::driverName}),
+                       found.hasSubgroups);
   }
 
 protected:

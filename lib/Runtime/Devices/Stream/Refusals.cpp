@@ -92,12 +92,16 @@ void runtime::addListing(std::vector<DeviceListing> &listings, std::string_view 
 }
 
 Status runtime::checkFormat(const artifact::Artifact &artifact, std::string_view target, std::string_view format,
-                            const std::string &device) {
+                            const std::string &device, bool hasSubgroups) {
   if (artifact.target != target)
     return Status::unsupported(textOf({"code for '", artifact.target, "' does not run on ", device}));
   for (const artifact::CodeBlob &code : artifact.code)
     if (code.format != format)
       return Status::unsupported(textOf({"code of format '", code.format, "' is not known to ", device}));
+  // What records of drivers ask for.
+  for (const std::string &feature : artifact.cpuFeatures)
+    if (feature != "subgroups" || !hasSubgroups)
+      return Status::unsupported(textOf({"code that needs ", feature, " does not run on ", device, " without"}));
   return Status::ok();
 }
 

@@ -36,6 +36,16 @@ struct FoundFacts {
   /// Why the compiler's code does not run there; empty where it does.
   std::string refusal;
 
+  /// Kernels may have ops of subgroups.
+  bool hasSubgroups = false;
+
+  /// The record that programs are compiled for. Of most there are two: one has ops of subgroups.
+  void setTarget(const char *name, bool hasOps) {
+    hasSubgroups = hasOps;
+    facts.target = name;
+    if (hasOps)
+      facts.target += "-subgroups";
+  }
   bool has(DType dtype) const { return std::ranges::find(facts.dtypes, dtype) != facts.dtypes.end(); }
 };
 /// The dtypes of a device that may lack integers of 8 bits, or of 16, which small types are stored in, and f64.
@@ -54,10 +64,10 @@ BackendFacts backendFacts(std::string name, DeviceFacts facts);
 struct KernelLimits {
   uint64_t threads, sharedBytes, buffers = UINT64_MAX, scalars = UINT64_MAX, arguments = UINT64_MAX;
 };
-/// Refuse what a device has not: code for another target or of another format; a kernel beyond its limits; an
-/// allocation that is larger than the largest; and a dtype that a program computes with.
+/// Refuse what a device has not: code for another target, of another format, or that needs ops of subgroups; a kernel
+/// beyond its limits; an allocation that is larger than the largest; and a dtype that a program computes with.
 Status checkFormat(const artifact::Artifact &artifact, std::string_view target, std::string_view format,
-                   const std::string &device);
+                   const std::string &device, bool hasSubgroups);
 Status checkLimits(const artifact::Kernel &kernel, const std::string &device, const KernelLimits &most);
 Status checkAllocation(uint64_t bytes, const std::string &device, uint64_t largest);
 Status refuseDType(const std::string &device, DType dtype);

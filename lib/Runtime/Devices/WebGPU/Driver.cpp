@@ -40,12 +40,10 @@ static std::string refusalOf(const WGPULimits &limits, uint64_t alignment) {
 }
 
 Result<std::vector<AdapterFound>> Driver::find() const {
-  const Owned<WGPUInstance> instance(CreateInstance(nullptr), [this](WGPUInstance its) {
-    if (its)
-      InstanceRelease(its);
-  });
-  if (!instance)
+  const WGPUInstance made = CreateInstance(nullptr);
+  if (!made)
     return Status::internal("wgpu-native gives no instance");
+  const Owned<WGPUInstance> instance(made, InstanceRelease);
   const WGPUInstanceEnumerateAdapterOptions options = {nullptr, WGPUInstanceBackend_Primary};
   std::vector<WGPUAdapter> listed(InstanceEnumerateAdapters(instance.get(), &options, nullptr));
   listed.resize(std::min(listed.size(), InstanceEnumerateAdapters(instance.get(), &options, listed.data())));
@@ -63,7 +61,7 @@ Result<std::vector<AdapterFound>> Driver::find() const {
         AdapterGetLimits(adapter, &each.limits) != WGPUStatus_Success || info.backendType == WGPUBackendType_Null)
       continue;
     DeviceFacts &facts = each.facts;
-    facts.target = "webgpu";
+    each.setTarget("webgpu", AdapterHasFeature(adapter, static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup)));
     facts.identity = textOf(info.device) + ", " + textOf(info.description) + ", wgpu-native " +
                      std::to_string(supportedVersion) +
                      (info.adapterType == WGPUAdapterType_CPU ? ", a processor" : "");

@@ -28,8 +28,8 @@ inline std::string textOf(WGPUStringView text) {
 
 // clang-format off: it indents each line further.
 #define ZYX_WEBGPU_FUNCTIONS(X) \
-  X(GetVersion) X(AdapterGetInfo) X(AdapterGetLimits) X(AdapterInfoFreeMembers) X(AdapterRelease) \
-  X(AdapterRequestDevice) X(BindGroupLayoutRelease) X(BindGroupRelease) X(BufferGetConstMappedRange) \
+  X(GetVersion) X(AdapterGetInfo) X(AdapterGetLimits) X(AdapterHasFeature) X(AdapterInfoFreeMembers) \
+  X(AdapterRelease) X(AdapterRequestDevice) X(BindGroupLayoutRelease) X(BindGroupRelease) X(BufferGetConstMappedRange) \
   X(BufferMapAsync) X(BufferRelease) X(BufferUnmap) X(CommandBufferRelease) X(CommandEncoderBeginComputePass) \
   X(CommandEncoderClearBuffer) X(CommandEncoderCopyBufferToBuffer) X(CommandEncoderFinish) X(CommandEncoderRelease) \
   X(ComputePassEncoderDispatchWorkgroups) X(ComputePassEncoderEnd) X(ComputePassEncoderRelease) \

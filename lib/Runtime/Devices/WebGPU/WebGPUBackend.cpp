@@ -101,7 +101,8 @@ public:
       (void)settle();
   }
   Status open() {
-    const auto feature = static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates);
+    const WGPUFeatureName features[] = {static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates),
+                                        static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup)};
     // Of a device that is lost, or of an error that no scope has.
     constexpr auto fails = [](const WGPUDevice *, auto kind, WGPUStringView text, void *self, void *) {
       constexpr bool isOfDevice = std::is_same_v<decltype(kind), WGPUDeviceLostReason>;
@@ -109,8 +110,8 @@ public:
         static_cast<WebGPUBackend *>(self)->lose((isOfDevice ? "the device is lost: " : "") + textOf(text));
     };
     WGPUDeviceDescriptor info = {};
-    info.requiredFeatureCount = 1;
-    info.requiredFeatures = &feature;
+    info.requiredFeatureCount = found.hasSubgroups ? 2 : 1;
+    info.requiredFeatures = features;
     info.requiredLimits = &found.limits;
     info.deviceLostCallbackInfo = {nullptr, WGPUCallbackMode_AllowSpontaneous, fails, this, nullptr};
     info.uncapturedErrorCallbackInfo = {nullptr, fails, this, nullptr};
@@ -121,8 +122,6 @@ public:
     device = {reinterpret_cast<WGPUDevice>(given->value), driver.DeviceRelease};
     queue = {driver.DeviceGetQueue(device.get()), driver.QueueRelease};
     ZYX_ASSIGN_OR_RETURN(ownModule.shader, makeShader(bytesText));
-    bytesKernel.facts.numBuffers = 2;
-    bytesKernel.facts.name = "bytes";
     return makeKernel(ownModule.shader.get(), bytesKernel, "k_bytes");
   }
 
@@ -420,7 +419,7 @@ private:
   Memory reader;
   std::map<std::vector<uint64_t>, Owned<WGPUBindGroup>> bindGroups;
   LoadedModule ownModule;
-  LoadedKernel bytesKernel;
+  LoadedKernel bytesKernel = {{.numBuffers = 2, .name = "bytes"}};
 };
 
 } // namespace

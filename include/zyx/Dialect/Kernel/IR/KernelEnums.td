@@ -52,7 +52,10 @@ def Kernel_IdKind : Kernel_Enum<"IdKind", "a number of the running thread or its
   I32EnumAttrCase<"Thread", 0, "thread">,
   I32EnumAttrCase<"Workgroup", 1, "workgroup">,
   I32EnumAttrCase<"NumWorkgroups", 2, "num_workgroups">,
-  I32EnumAttrCase<"ClusterRank", 3, "cluster_rank">]>;
+  I32EnumAttrCase<"ClusterRank", 3, "cluster_rank">,
+  I32EnumAttrCase<"Lane", 4, "lane">,
+  I32EnumAttrCase<"Subgroup", 5, "subgroup">,
+  I32EnumAttrCase<"NumSubgroups", 6, "num_subgroups">]>;
 
 def Kernel_Language : Kernel_Enum<"Language", "what the text of an external kernel is written in", [
   I32EnumAttrCase<"C", 0, "c">,

@@ -457,11 +457,28 @@ def Kernel_IdOp : Kernel_Op<"id", [MemoryEffects<[MemRead<Kernel_RunningThread>]
   let description = [{
     `thread`: within the workgroup, or inside a role within its instance. `workgroup` and
     `num_workgroups`: of the launch, for kernels that walk their tiles themselves (persistent ones);
-    with clusters, they count clusters. `cluster_rank`: of this workgroup in its cluster.
+    with clusters, they count clusters. `cluster_rank`: of this workgroup in its cluster. `lane`: of the
+    thread in its subgroup, each of which has a 0. `subgroup` and `num_subgroups`: in the workgroup; sizes
+    are the device's.
   }];
   let arguments = (ins Kernel_IdKind:$kind);
   let results = (outs Index:$result);
   let assemblyFormat = "$kind attr-dict";
+}
+
+def Kernel_SubgroupReduceOp : Kernel_Op<"subgroup_reduce", [MemoryEffects<[MemRead<Kernel_RunningThread>]>,
+                                                           AllTypesMatch<["value", "result"]>]> {
+  let summary = "What the threads of a subgroup have, combined: the same in all of them";
+  let description = [{
+    All threads of the workgroup come here, as to a barrier, and none waits for other subgroups. Numbers are added
+    up, floats in any order, or the largest unsigned integer is found: of it all other extremes are made.
+
+    `%s = kernel.subgroup_reduce add %x : f32`
+  }];
+  let arguments = (ins Kernel_Combine:$kind, AnyTypeOf<[I32, F32]>:$value);
+  let results = (outs AnyTypeOf<[I32, F32]>:$result);
+  let assemblyFormat = "$kind $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def Kernel_BarrierOp : Kernel_Op<"barrier"> {
