@@ -23,6 +23,8 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::FewPlaces;
+using zyx::fusion::findFewPlaces;
 using zyx::fusion::findOwnDims;
 using zyx::fusion::isExactCast;
 using zyx::fusion::look;
@@ -34,19 +36,19 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// Whether it takes longer to multiply so many updates with as many rows than to move them by the kernels of a scatter,
-/// and by those that look for what is not finite.
-bool isFaster(int64_t updates, int64_t rows, Type type, const TargetInfo &machine) {
+/// Whether it takes longer to multiply so many updates with as many rows than to move so many of them by the kernels of
+/// a scatter, and by those that look for what is not finite.
+bool isFaster(int64_t updates, int64_t moved, int64_t rows, Type type, const TargetInfo &machine) {
   namespace fits = zyx::target::fits::oneHots;
   const auto &costs = machine.costs;
   const double products = type.isF32() ? static_cast<double>(costs.simtF32ProductsPerCycle)
                                        : static_cast<double>(costs.matrixProductsPerCycle) * fits::computedRate;
   if (products == 0 || costs.memoryBytesPerCycle == 0)
     return false;
-  const double elements = static_cast<double>(updates) / static_cast<double>(machine.cores);
+  const auto cores = static_cast<double>(machine.cores);
   const double bytes = type.isF32() ? fits::wideBytes : fits::narrowBytes;
-  return elements * static_cast<double>(rows) / products >
-         elements * bytes / static_cast<double>(costs.memoryBytesPerCycle) +
+  return static_cast<double>(updates) / cores * static_cast<double>(rows) / products >
+         static_cast<double>(moved) / cores * bytes / static_cast<double>(costs.memoryBytesPerCycle) +
              fits::moreKernels * static_cast<double>(costs.launchCycles);
 }
 
@@ -71,7 +73,7 @@ public:
         const std::optional<Shown> indices = compared ? matchOneHot(*compared, along) : std::nullopt,
                                    updates = look(other, isExactCast);
         if (indices && updates && fits(*indices, *updates))
-          return replace(*indices, *updates);
+          return few ? replaceFew(*indices, *updates) : replace(*indices, *updates);
       }
     }
   }
@@ -98,9 +100,34 @@ private:
       if (isIndexed && !isSummed(dim))
         batch *= extent;
     }
+    few = findFew(indices, *ofIndices);
+    // Of a batch only those updates move that have a row there.
+    const int64_t moved = few ? count / batch * static_cast<int64_t>(few->places.size()) : count;
     // One update of each place is a product, and nothing is added up.
     return isAddedUp && batch * shape[along] <= std::numeric_limits<int32_t>::max() &&
-           isFaster(count * columns, shape[along], typeOf(updates.value).getElementType(), machine);
+           isFaster(count * columns, moved * columns, shape[along], typeOf(updates.value).getElementType(), machine);
+  }
+  /// Where an update is of few elements of a batch, these.
+  std::optional<FewPlaces> findFew(const Shown &indices, ArrayRef<int64_t> ofIndices) {
+    SmallVector<int64_t> batch(llvm::make_filter_range(ofIndices, [&](int64_t dim) { return !isSummed(dim); }));
+    if (batch.size() != 1)
+      return std::nullopt;
+    // Each place is compared with all others.
+    constexpr size_t mostPlaces = 4;
+    std::optional<FewPlaces> found = findFewPlaces(indices.value, *indices.dims[batch.front()]);
+    if (!found || found->places.empty() || found->places.size() > mostPlaces ||
+        2 * static_cast<int64_t>(found->places.size()) > shape[batch.front()] ||
+        (found->rest >= 0 && found->rest < shape[along]))
+      return std::nullopt;
+    for (Shown &place : found->places) {
+      SmallVector<std::optional<int64_t>> dims;
+      for (std::optional<int64_t> own : indices.dims)
+        dims.push_back(own ? place.dims[*own] : std::nullopt);
+      place.dims = dims;
+      if (!findOwnDims(place))
+        return std::nullopt;
+    }
+    return found;
   }
 
   Value splat(RankedTensorType type, int64_t number) {
@@ -199,10 +226,95 @@ private:
     sum.erase();
   }
 
+  /// Which rows are NaN, in columns of updates in a row each, where an update has few rows: those that do not have all
+  /// updates of the column that are not finite. Only rows of the first such update can have them all.
+  Value findLost(ArrayRef<Value> rowsOf, Value updates, RankedTensorType flat) {
+    auto number = builder.getI32Type();
+    ArrayRef<int64_t> pairs = typeOf(updates).getShape();
+    const auto all = RankedTensorType::get(pairs, number), columns = RankedTensorType::get({pairs[1]}, number);
+    auto down = [&](Value row) -> Value { return spread2(row, {pairs[0], 1}, pairs); };
+    auto across = [&](Value column, ArrayRef<int64_t> to) -> Value { return spread2(column, {1, pairs[1]}, to); };
+    constexpr int64_t none = std::numeric_limits<int32_t>::max();
+    Value isLost = zyx::fusion::findNotFinite(builder, loc, updates);
+    // Numbers of one dimension: parts of the reduction go through what is repeated.
+    Value update = down(IotaOp::create(builder, loc, RankedTensorType::get({pairs[0]}, number), 0));
+    Value first = ReduceOp::create(builder, loc, columns, ReduceKind::Min,
+                                   SelectOp::create(builder, loc, isLost, update, splat(all, none)).getResult(),
+                                   ArrayRef<int64_t>{0});
+    SmallVector<Value> candidates;
+    for (Value row : rowsOf)
+      candidates.push_back(GatherOp::create(builder, loc, columns, row, first, 0));
+    const ArrayRef<int64_t> made = flat.getShape();
+    Value own = IotaOp::create(builder, loc, RankedTensorType::get(made, number), 0);
+    Value lost = across(binary(BinaryKind::Ne, first, splat(columns, none)), made);
+    for (Value candidate : candidates) {
+      Value isMissing = isLost;
+      for (Value row : rowsOf)
+        isMissing = binary(BinaryKind::And, isMissing, binary(BinaryKind::Ne, down(row), across(candidate, pairs)));
+      Value misses = ReduceOp::create(builder, loc, columns, ReduceKind::Max,
+                                      CastOp::create(builder, loc, all, isMissing).getResult(), ArrayRef<int64_t>{0});
+      Value isWhole = binary(BinaryKind::Eq, misses, splat(columns, 0));
+      Value whole = SelectOp::create(builder, loc, isWhole, candidate, splat(columns, -1));
+      lost = binary(BinaryKind::And, lost, binary(BinaryKind::Ne, across(whole, made), own));
+    }
+    return lost;
+  }
+  Value spread2(Value value, ArrayRef<int64_t> units, ArrayRef<int64_t> to) {
+    RankedTensorType type = typeOf(value);
+    return ExpandOp::create(builder, loc, type.clone(to), reshape(value, units));
+  }
+
+  /// The same where each update has a row in few elements of the batch.
+  void replaceFew(const Shown &indices, const Shown &shownUpdates) {
+    RankedTensorType type = typeOf(sum.getResult());
+    const SmallVector<int64_t> ofIndices = *findOwnDims(indices), ofUpdates = *findOwnDims(shownUpdates);
+    SmallVector<int64_t> summed, results, all;
+    for (int64_t dim : ofIndices)
+      (isSummed(dim) ? summed : results).push_back(dim);
+    const int64_t batch = results.front();
+    results.push_back(along);
+    all = summed;
+    for (int64_t dim : ofUpdates)
+      if (!llvm::is_contained(ofIndices, dim)) {
+        all.push_back(dim);
+        results.push_back(dim);
+      }
+    const int64_t rows = shape[along], count = ShapedType::getNumElements(extentsOf(summed)),
+                  each = static_cast<int64_t>(few->places.size()),
+                  numColumns = ShapedType::getNumElements(extentsOf(all)) / count;
+    Value at = reshape(indices.value, extentsOf(ofIndices)), given = reshape(shownUpdates.value, extentsOf(ofUpdates));
+    SmallVector<Value> rowsOf =
+        zyx::fusion::findFewRows(builder, loc, few->places, at, ofIndices, batch, rows, builder.getI32Type(), shape);
+    for (Value &row : rowsOf)
+      row = reshape(row, {count});
+    given = reshape(spread(given, ofUpdates, all), {count, numColumns});
+    auto flat = type.clone(ArrayRef<int64_t>{rows * shape[batch], numColumns});
+    Value isLost = findLost(rowsOf, given, flat), wide = given, chosen;
+    if (!typeOf(given).getElementType().isF32())
+      wide = CastOp::create(builder, loc, typeOf(given).clone(builder.getF32Type()), given);
+    wide = reshape(spread2(wide, {count, 1, numColumns}, {count, each, numColumns}), {count * each, numColumns});
+    const auto places = RankedTensorType::get({count, each}, builder.getI32Type());
+    for (auto [i, row] : llvm::enumerate(rowsOf)) {
+      Value spreadRow = spread2(row, {count, 1}, {count, each});
+      Value place = IotaOp::create(builder, loc, places, 1);
+      Value isOwn = binary(BinaryKind::Eq, place, splat(places, static_cast<int64_t>(i)));
+      chosen = i == 0 ? spreadRow : SelectOp::create(builder, loc, isOwn, spreadRow, chosen).getResult();
+    }
+    Value added = ScatterOp::create(builder, loc, flat, ScatterKind::Add, zyx::fusion::makeSplat(builder, loc, flat, 0),
+                                    reshape(chosen, {count * each}), wide, 0);
+    Value lost = zyx::fusion::makeSplat(builder, loc, flat, std::numeric_limits<double>::quiet_NaN());
+    Value result = SelectOp::create(builder, loc, isLost, lost, added);
+    SmallVector<int64_t> kept(results);
+    llvm::sort(kept);
+    sum.replaceAllUsesWith(reshape(spread(reshape(result, extentsOf(results)), results, kept), type.getShape()));
+    sum.erase();
+  }
+
   ReduceOp sum;
   OpBuilder builder;
   Location loc;
   const TargetInfo &machine;
+  std::optional<FewPlaces> few;
   SmallVector<int64_t> shape;
   int64_t along = 0;
 };

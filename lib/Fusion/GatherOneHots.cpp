@@ -24,6 +24,8 @@ namespace zyx::fusion {
 
 using namespace mlir;
 using namespace zyx::graph::ir;
+using zyx::fusion::FewPlaces;
+using zyx::fusion::findFewPlaces;
 using zyx::fusion::findOwnDims;
 using zyx::fusion::isExactCast;
 using zyx::fusion::look;
@@ -59,8 +61,11 @@ public:
           continue;
         const std::optional<Hot> hot = matchHot(one);
         const std::optional<Shown> table = hot ? look(other, isExactCast) : std::nullopt;
-        if (table && fits(hot->indices, *table))
-          return replace(*hot, *table);
+        if (!table || !fits(hot->indices, *table))
+          continue;
+        if (std::optional<FewPlaces> few = isCard ? findFew(*hot, *table) : std::nullopt)
+          return replaceFew(*hot, *table, *few);
+        return replace(*hot, *table);
       }
   }
 
@@ -241,14 +246,130 @@ private:
     sum.erase();
   }
 
+  /// Where an element is of few tables of a batch that is added up, these. What it is multiplied by is a number at the
+  /// others.
+  std::optional<FewPlaces> findFew(const Hot &hot, const Shown &table) {
+    // Rows of all of them are gathered, and those of the same table are told from each other.
+    constexpr size_t mostPlaces = 8;
+    const SmallVector<int64_t> ofChosen = *findOwnDims(hot.indices), ofTable = *findOwnDims(table);
+    if (countBatch(hot.indices, table) != 1 || sum.getDims().size() != 2 ||
+        !isa<FloatType>(typeOf(table.value).getElementType()) ||
+        typeOf(hot.indices.value).getElementTypeBitWidth() < 32)
+      return std::nullopt;
+    const int64_t batch = *std::prev(llvm::find(ofTable, along));
+    if (!llvm::is_contained(sum.getDims(), batch) || shape[batch] * shape[along] > std::numeric_limits<int32_t>::max())
+      return std::nullopt;
+    std::optional<FewPlaces> found = findPlaces(hot.indices, batch);
+    if (!found || (found->rest >= 0 && found->rest < shape[along]))
+      return std::nullopt;
+    if (hot.scale) {
+      const std::optional<SmallVector<int64_t>> ofScale = findOwnDims(*hot.scale);
+      if (!ofScale || !llvm::all_of(*ofScale, [&](int64_t dim) { return llvm::is_contained(ofChosen, dim); }))
+        return std::nullopt;
+      if (hot.scale->dims[batch]) {
+        const std::optional<FewPlaces> ofFactor = findPlaces(*hot.scale, batch);
+        if (!ofFactor)
+          return std::nullopt;
+        zyx::fusion::addPlaces(*found, *ofFactor);
+      }
+    }
+    const size_t count = found->places.size();
+    return count != 0 && count <= mostPlaces && 2 * static_cast<int64_t>(count) <= shape[batch] ? found : std::nullopt;
+  }
+  /// The few places of what is shown, with the dimensions of the product.
+  static std::optional<FewPlaces> findPlaces(const Shown &shown, int64_t dim) {
+    std::optional<FewPlaces> found = findFewPlaces(shown.value, *shown.dims[dim]);
+    if (!found)
+      return std::nullopt;
+    for (Shown &place : found->places) {
+      SmallVector<std::optional<int64_t>> dims;
+      for (std::optional<int64_t> own : shown.dims)
+        dims.push_back(own ? place.dims[*own] : std::nullopt);
+      place.dims = dims;
+      if (!findOwnDims(place))
+        return std::nullopt;
+    }
+    return found;
+  }
+
+  /// Gathers from the few tables that an element is of. All the others are multiplied by zero: a column is NaN where
+  /// there are more elements that are not finite than those that were gathered.
+  void replaceFew(const Hot &hot, const Shown &table, const FewPlaces &few) {
+    Value rows = withoutUnits(table.value), chosen = withoutUnits(hot.indices.value);
+    const SmallVector<int64_t> ofRows = *findOwnDims(table), ofChosen = *findOwnDims(hot.indices);
+    const auto place = static_cast<int64_t>(llvm::find(ofRows, along) - ofRows.begin()), first = place - 1;
+    const int64_t batch = ofRows[first];
+    SmallVector<int64_t> own(llvm::make_filter_range(ofChosen, [&](int64_t dim) { return dim != batch; }));
+    SmallVector<int64_t> gathered(ArrayRef(ofRows).take_front(first)), extents;
+    llvm::append_range(gathered, own);
+    llvm::append_range(gathered, ArrayRef(ofRows).drop_front(place + 1));
+    for (int64_t dim : gathered)
+      extents.push_back(shape[dim]);
+
+    SmallVector<int64_t> merged(typeOf(rows).getShape());
+    merged[first] *= merged[place];
+    merged.erase(merged.begin() + place);
+    Value source = zyx::fusion::reshapeTo(builder, loc, rows, merged);
+    auto type = typeOf(sum.getResult());
+    auto wide = cast<RankedTensorType>(type.clone(extents));
+    const SmallVector<Value> found = zyx::fusion::findFewRows(builder, loc, few.places, chosen, ofChosen, batch,
+                                                              shape[along], builder.getI32Type(), shape);
+    Value factor = hot.scale ? findFactor(*hot.scale, type.getElementType()) : Value(), result, taken;
+    const SmallVector<int64_t> ofFactor = hot.scale ? *findOwnDims(*hot.scale) : SmallVector<int64_t>();
+    for (auto [shown, at] : llvm::zip_equal(few.places, found)) {
+      Value row = GatherOp::create(builder, loc, typeOf(rows).clone(extents), source, at, first);
+      Value isLost = isNotFinite(row), term = row;
+      taken = taken ? binary(BinaryKind::Add, taken, isLost) : isLost;
+      if (term.getType() != wide)
+        term = CastOp::create(builder, loc, wide, term);
+      if (factor && llvm::is_contained(ofFactor, batch)) {
+        const SmallVector<int64_t> ofPlace = *findOwnDims(shown);
+        SmallVector<int64_t> placeExtents;
+        for (int64_t dim : ofPlace)
+          placeExtents.push_back(shape[dim]);
+        Value compact = zyx::fusion::reshapeTo(builder, loc, shown.value, placeExtents);
+        Value taken = zyx::fusion::takePlace(builder, loc, compact, ofPlace, spread(factor, ofFactor, ofChosen),
+                                             ofChosen, batch, shape);
+        term = binary(BinaryKind::Mul, term, spread(taken, own, gathered));
+      } else if (factor) {
+        term = binary(BinaryKind::Mul, term, spread(factor, ofFactor, gathered));
+      }
+      result = result ? binary(BinaryKind::Add, result, term) : term;
+    }
+    auto numbers = cast<RankedTensorType>(typeOf(rows).clone(builder.getF32Type()));
+    SmallVector<int64_t> columns(merged);
+    SmallVector<int64_t> withoutFirst(merged);
+    withoutFirst.erase(withoutFirst.begin() + first);
+    columns[first] = 1;
+    Value counts = ReduceOp::create(builder, loc, numbers.clone(withoutFirst), ReduceKind::Add, isNotFinite(source),
+                                    ArrayRef(first));
+    // What is gathered from is stored: no reader adds up parts of the sum.
+    SmallVector<int64_t> extentsOfOwn;
+    for (int64_t dim : own)
+      extentsOfOwn.push_back(shape[dim]);
+    Value none =
+        zyx::fusion::makeIntegerSplat(builder, loc, RankedTensorType::get(extentsOfOwn, builder.getI32Type()), 0);
+    Value all = GatherOp::create(builder, loc, wide.clone(builder.getF32Type()),
+                                 zyx::fusion::reshapeTo(builder, loc, counts, columns), none, first);
+    Value isLost = binary(BinaryKind::Gt, all, taken);
+    result = SelectOp::create(builder, loc, isLost, splat(wide, std::numeric_limits<double>::quiet_NaN()), result);
+    SmallVector<int64_t> sorted(gathered);
+    llvm::sort(sorted);
+    sum.replaceAllUsesWith(zyx::fusion::reshapeTo(builder, loc, spread(result, gathered, sorted), type.getShape()));
+    sum.erase();
+  }
+
   /// Zero times a factor that is not finite is NaN, and all rows but one are multiplied by zero.
   Value scaleOf(const Shown &scale, ArrayRef<int64_t> all, Type type) {
+    return spread(findFactor(scale, type), *findOwnDims(scale), all);
+  }
+  Value findFactor(const Shown &scale, Type type) {
     Value factor = withoutUnits(scale.value);
     Value nan = splat(typeOf(factor), std::numeric_limits<double>::quiet_NaN());
     factor = SelectOp::create(builder, loc, findNotFinite(factor), nan, factor);
     if (typeOf(factor).getElementType() != type)
       factor = CastOp::create(builder, loc, typeOf(factor).clone(type), factor);
-    return spread(factor, *findOwnDims(scale), all);
+    return factor;
   }
 
   ReduceOp sum;

@@ -121,6 +121,164 @@ Value zyx::fusion::spreadDims(OpBuilder &builder, Location loc, Value value, Arr
   return units == extents ? value : ExpandOp::create(builder, loc, typeOf(value).clone(extents), value).getResult();
 }
 
+using zyx::fusion::FewPlaces;
+
+/// A number of a splat that all types have, in which ops compute with it.
+static std::optional<int64_t> getNumber(ConstantOp splat) {
+  Attribute number = splat.getValue().getSplatValue<Attribute>();
+  if (auto integer = dyn_cast<IntegerAttr>(number))
+    return integer.getType().isInteger(1) ? integer.getValue().getZExtValue() : integer.getValue().getSExtValue();
+  auto real = dyn_cast<FloatAttr>(number);
+  if (!real)
+    return std::nullopt;
+  llvm::APSInt integer(64, /*isUnsigned=*/false);
+  bool isExact = false;
+  // bf16 has all integers up to 256.
+  if (real.getValue().convertToInteger(integer, APFloat::rmTowardZero, &isExact) != APFloat::opOK || !isExact ||
+      integer.abs().sgt(256))
+    return std::nullopt;
+  return integer.getSExtValue();
+}
+
+/// What a number becomes in a cast, where that keeps it.
+static std::optional<int64_t> castNumber(int64_t number, Type from, Type to) {
+  if (isa<FloatType>(to))
+    return number >= -256 && number <= 256 && to.getIntOrFloatBitWidth() >= 16 ? std::optional(number) : std::nullopt;
+  if (to.isInteger(1))
+    return number != 0;
+  if (number < 0 && to.isUnsignedInteger())
+    return std::nullopt;
+  return llvm::isIntN(static_cast<unsigned>(to.getIntOrFloatBitWidth() - 1), number) || from == to
+             ? std::optional(number)
+             : std::nullopt;
+}
+
+void zyx::fusion::addPlaces(FewPlaces &all, const FewPlaces &more) {
+  for (const Shown &place : more.places)
+    if (llvm::none_of(all.places, [&](const Shown &own) { return own.value == place.value && own.dims == place.dims; }))
+      all.places.push_back(place);
+}
+
+std::optional<FewPlaces> zyx::fusion::findFewPlaces(Value value, int64_t dim, int depth) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return std::nullopt;
+  if (ConstantOp splat = getSplat(value)) {
+    const std::optional<int64_t> number = getNumber(splat);
+    return number ? std::optional(FewPlaces{{}, *number}) : std::nullopt;
+  }
+  auto find = [&](Value operand) { return findFewPlaces(operand, dim, depth - 1); };
+  Shown same{value, {}};
+  for (int64_t d = 0, rank = typeOf(value).getRank(); d < rank; ++d)
+    same.dims.push_back(d);
+  if (auto binary = dyn_cast<BinaryOp>(op)) {
+    if (std::optional<Shown> place = matchOneHot(same, dim); place && findOwnDims(*place))
+      return FewPlaces{{*place}, 0};
+    std::optional<FewPlaces> a = find(binary.getA()), b = a ? find(binary.getB()) : std::nullopt;
+    if (!b)
+      return std::nullopt;
+    const bool isTruth = typeOf(binary.getA()).getElementType().isInteger(1);
+    addPlaces(*a, *b);
+    switch (binary.getKind()) {
+    case BinaryKind::Ne:
+      a->rest = a->rest != b->rest;
+      return a;
+    case BinaryKind::Eq:
+      a->rest = a->rest == b->rest;
+      return a;
+    case BinaryKind::And:
+      a->rest &= b->rest;
+      return isTruth ? a : std::nullopt;
+    case BinaryKind::Or:
+      a->rest |= b->rest;
+      return isTruth ? a : std::nullopt;
+    default:
+      return std::nullopt;
+    }
+  }
+  if (auto cast = dyn_cast<CastOp>(op)) {
+    std::optional<FewPlaces> few = find(cast.getX());
+    const std::optional<int64_t> rest =
+        few ? castNumber(few->rest, typeOf(cast.getX()).getElementType(), typeOf(value).getElementType())
+            : std::nullopt;
+    if (!rest)
+      return std::nullopt;
+    few->rest = *rest;
+    return few;
+  }
+  if (auto select = dyn_cast<SelectOp>(op)) {
+    std::optional<FewPlaces> few = find(select.getCondition());
+    const std::optional<FewPlaces> other = few ? find(few->rest != 0 ? select.getA() : select.getB()) : std::nullopt;
+    if (!other)
+      return std::nullopt;
+    addPlaces(*few, *other);
+    few->rest = other->rest;
+    return few;
+  }
+  // A flat tensor in between, as scatters have it, changes nothing.
+  Value flat = value;
+  while (auto reshape = flat.getDefiningOp<ReshapeOp>())
+    if (flat = reshape.getX(); flat.getType() == value.getType())
+      return find(flat);
+  const std::optional<Dims> step = isView(op) ? getOperandDims(op) : std::nullopt;
+  if (!step || !(*step)[dim])
+    return std::nullopt;
+  std::optional<FewPlaces> few = findFewPlaces(op->getOperand(0), *(*step)[dim], depth - 1);
+  if (!few)
+    return std::nullopt;
+  for (Shown &place : few->places) {
+    Dims dims;
+    for (std::optional<int64_t> from : *step)
+      dims.push_back(from ? place.dims[*from] : std::nullopt);
+    place.dims = std::move(dims);
+  }
+  return few;
+}
+
+Value zyx::fusion::takePlace(OpBuilder &builder, Location loc, Value place, ArrayRef<int64_t> own, Value value,
+                             ArrayRef<int64_t> all, int64_t dim, ArrayRef<int64_t> shape) {
+  RankedTensorType type = typeOf(value);
+  const auto along = static_cast<int64_t>(llvm::find(all, dim) - all.begin());
+  Value given = spreadDims(builder, loc, place, own, all, shape);
+  Value places = IotaOp::create(builder, loc, typeOf(given), along);
+  Value isOwn = BinaryOp::create(builder, loc, BinaryKind::Eq, given, places);
+  Value zero = isa<FloatType>(type.getElementType()) ? makeSplat(builder, loc, type, 0)
+                                                     : makeIntegerSplat(builder, loc, type, 0);
+  Value chosen = SelectOp::create(builder, loc, isOwn, value, zero);
+  return ReduceOp::create(builder, loc, ReduceKind::Add, chosen, ArrayRef(along));
+}
+
+SmallVector<Value> zyx::fusion::findFewRows(OpBuilder &builder, Location loc, ArrayRef<Shown> places, Value index,
+                                            ArrayRef<int64_t> all, int64_t dim, int64_t rows, IntegerType number,
+                                            ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> kept(llvm::make_filter_range(all, [&](int64_t d) { return d != dim; }));
+  auto binary = [&](BinaryKind kind, Value a, Value b) -> Value { return BinaryOp::create(builder, loc, kind, a, b); };
+  auto splat = [&](Value like, int64_t n) { return makeIntegerSplat(builder, loc, typeOf(like), n); };
+  auto isBelow = [&](Value x, int64_t end) {
+    return binary(BinaryKind::And, binary(BinaryKind::Ge, x, splat(x, 0)), binary(BinaryKind::Lt, x, splat(x, end)));
+  };
+  auto convert = [&](Value x) -> Value {
+    auto type = typeOf(x).clone(number);
+    return x.getType() == type ? x : CastOp::create(builder, loc, type, x).getResult();
+  };
+  SmallVector<Value> earlier, found;
+  for (const Shown &shown : places) {
+    const SmallVector<int64_t> own = *findOwnDims(shown);
+    SmallVector<int64_t> extents = llvm::map_to_vector(own, [&](int64_t d) { return shape[d]; });
+    Value compact = reshapeTo(builder, loc, shown.value, extents);
+    Value place = spreadDims(builder, loc, compact, own, kept, shape);
+    Value row = takePlace(builder, loc, compact, own, index, all, dim, shape);
+    Value isInside = binary(BinaryKind::And, isBelow(row, rows), isBelow(place, shape[dim]));
+    place = convert(place);
+    for (Value other : earlier)
+      isInside = binary(BinaryKind::And, isInside, binary(BinaryKind::Ne, place, other));
+    earlier.push_back(place);
+    Value flat = binary(BinaryKind::Add, convert(row), binary(BinaryKind::Mul, place, splat(place, rows)));
+    found.push_back(SelectOp::create(builder, loc, isInside, flat, splat(flat, -1)));
+  }
+  return found;
+}
+
 bool zyx::fusion::isLookedUp(ReduceOp sum) {
   if (sum.getKind() != ReduceKind::Add || sum.getDims().size() != 1)
     return false;

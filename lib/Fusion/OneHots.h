@@ -39,6 +39,32 @@ bool isExactCast(graph::ir::CastOp op);
 /// shows it.
 std::optional<Shown> matchOneHot(const Shown &compared, int64_t along);
 
+/// A value that is one and the same number along a dimension, but for the places that indices name.
+struct FewPlaces {
+  /// Indices, without the dimension. They may name the same place, or none that there is.
+  llvm::SmallVector<Shown> places;
+  /// The number at all others.
+  int64_t rest;
+};
+
+/// Adds the places of another value to those of one.
+void addPlaces(FewPlaces &all, const FewPlaces &more);
+
+/// Finds the few places along a dimension where a value is not one number, as what is routed to a few of many experts
+/// has them.
+std::optional<FewPlaces> findFewPlaces(mlir::Value value, int64_t dim, int depth = 16);
+
+/// What a value has at one place along a dimension, which the place does not have; zero where there is no such place.
+/// `own` are the dimensions of the place, and `all` those of the value.
+mlir::Value takePlace(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value place, llvm::ArrayRef<int64_t> own,
+                      mlir::Value value, llvm::ArrayRef<int64_t> all, int64_t dim, llvm::ArrayRef<int64_t> shape);
+
+/// Rows that few places along a dimension name: those of all tables along it are one dimension, with `rows` of each.
+/// Each row is named once, and one outside of its table is -1. `index` has the row in the table of each place.
+llvm::SmallVector<mlir::Value> findFewRows(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<Shown> places,
+                                           mlir::Value index, llvm::ArrayRef<int64_t> all, int64_t dim, int64_t rows,
+                                           mlir::IntegerType number, llvm::ArrayRef<int64_t> shape);
+
 /// Whether a sum has one term that counts, at an index, and zeros beside: a kernel looks it up
 /// (kernel::findOneHotIndex).
 bool isLookedUp(graph::ir::ReduceOp sum);

@@ -6,6 +6,8 @@
 // RUN: zyx-run %s --entry=numbers --device=reference --no-cache --print | FileCheck %s --check-prefix=PRINT
 // RUN: zyx-run %t.mlir --entry=batch --device=reference --no-cache --print | FileCheck %s --check-prefix=BATCH
 // RUN: zyx-run %s --entry=batch --device=reference --no-cache --print | FileCheck %s --check-prefix=BATCH
+// RUN: zyx-run %t.mlir --entry=few_rows_of_batch --device=reference --no-cache --print | FileCheck %s --check-prefix=FEW
+// RUN: zyx-run %s --entry=few_rows_of_batch --device=reference --no-cache --print | FileCheck %s --check-prefix=FEW
 
 // NONE-NOT: graph.scatter
 
@@ -174,3 +176,57 @@ func.func @single(%place: tensor<64x1xi64>, %x: tensor<64x1x4096xf32>) -> tensor
   %10 = graph.reduce add %9 dims = [1] : tensor<64x1x4096x4096xf32> -> tensor<64x4096x4096xf32>
   return %10 : tensor<64x4096x4096xf32>
 }
+
+// An update of few elements of a batch has few rows: the other ones are not walked. Rows that have all updates of a column
+// that are not finite keep what is theirs, and places that are named twice count once.
+// SMALL-LABEL: func.func @few_rows_of_batch
+// SMALL:       graph.reduce min %{{.*}} dims = [0] : tensor<5x6xi32> -> tensor<6xi32>
+// SMALL-COUNT-2: graph.reduce max %{{.*}} dims = [0] : tensor<5x6xi32> -> tensor<6xi32>
+// SMALL:       graph.scatter add %{{.*}}[%{{.*}}], %{{.*}} dim = 0 : (tensor<12x6xf32>, tensor<10xi32>, tensor<10x6xf32>)
+// SMALL:       graph.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<12x6xf32>
+func.func @few_rows_of_batch() -> tensor<4x3x6xf32> {
+  %first = graph.constant dense<[0, 1, 3, 2, 0]> : tensor<5xi32>
+  %second = graph.constant dense<[1, 0, 3, 7, 3]> : tensor<5xi32>
+  %place = graph.constant dense<[[0, 1, 2, 0], [0, 1, 0, 2], [1, 1, 1, 2], [2, 2, 2, 2], [1, 0, 0, 9]]> : tensor<5x4xi32>
+  %x = graph.constant dense<[[1.0, 0x7F800000, 0x7F800000, 1.0, 0x7FC00000, 1.0],
+                             [2.0, 2.0, 0x7F800000, 2.0, 2.0, 2.0],
+                             [4.0, 4.0, 4.0, 0x7F800000, 4.0, 4.0],
+                             [8.0, 8.0, 8.0, 8.0, 8.0, 8.0],
+                             [16.0, 16.0, 16.0, 16.0, 16.0, 0x7F800000]]> : tensor<5x6xf32>
+  %at = graph.iota dim = 1 : tensor<5x4xi32>
+  %f0 = graph.reshape %first : tensor<5xi32> -> tensor<5x1xi32>
+  %f1 = graph.expand %f0 : tensor<5x1xi32> -> tensor<5x4xi32>
+  %s0 = graph.reshape %second : tensor<5xi32> -> tensor<5x1xi32>
+  %s1 = graph.expand %s0 : tensor<5x1xi32> -> tensor<5x4xi32>
+  %isFirst = graph.binary eq %f1, %at : tensor<5x4xi32>
+  %isSecond = graph.binary eq %s1, %at : tensor<5x4xi32>
+  %isAny = graph.binary or %isFirst, %isSecond : tensor<5x4xi1>
+  %none = graph.constant dense<3> : tensor<5x4xi32>
+  %index = graph.select %isAny, %place, %none : tensor<5x4xi32>
+  %0 = graph.iota dim = 2 : tensor<5x4x3xi32>
+  %1 = graph.reshape %index : tensor<5x4xi32> -> tensor<5x4x1xi32>
+  %2 = graph.expand %1 : tensor<5x4x1xi32> -> tensor<5x4x3xi32>
+  %3 = graph.binary eq %2, %0 : tensor<5x4x3xi32>
+  %4 = graph.cast %3 : tensor<5x4x3xi1> -> tensor<5x4x3xf32>
+  %5 = graph.permute %4 order = [1, 2, 0] : tensor<5x4x3xf32> -> tensor<4x3x5xf32>
+  %6 = graph.reshape %5 : tensor<4x3x5xf32> -> tensor<4x3x1x5xf32>
+  %7 = graph.expand %6 : tensor<4x3x1x5xf32> -> tensor<4x3x6x5xf32>
+  %9 = graph.permute %x order = [1, 0] : tensor<5x6xf32> -> tensor<6x5xf32>
+  %10 = graph.reshape %9 : tensor<6x5xf32> -> tensor<1x1x6x5xf32>
+  %11 = graph.expand %10 : tensor<1x1x6x5xf32> -> tensor<4x3x6x5xf32>
+  %12 = graph.binary mul %7, %11 : tensor<4x3x6x5xf32>
+  %13 = graph.reduce add %12 dims = [3] : tensor<4x3x6x5xf32> -> tensor<4x3x6xf32>
+  return %13 : tensor<4x3x6xf32>
+}
+// FEW:      {{\[\[\[}} 3. inf inf nan nan nan]
+// FEW-NEXT: [16. nan nan nan nan inf]
+// FEW-NEXT: [ 0. nan nan nan nan nan{{\]\]}}
+// FEW:      {{\[\[}} 0. nan nan nan nan nan]
+// FEW-NEXT: [ 3. inf inf nan nan nan]
+// FEW-NEXT: [ 0. nan nan nan nan nan{{\]\]}}
+// FEW:      {{\[\[}} 0. nan nan nan nan nan]
+// FEW-NEXT: [ 0. nan nan nan nan nan]
+// FEW-NEXT: [ 8. nan nan nan nan nan{{\]\]}}
+// FEW:      {{\[\[}} 0. nan nan nan nan nan]
+// FEW-NEXT: [ 0. nan nan nan nan nan]
+// FEW-NEXT: [ 4. nan nan inf nan nan{{\]\]\]}}

@@ -455,6 +455,9 @@ def GatherOneHotsPass : Pass<"zyx-fusion-gather-one-hots", "::mlir::func::FuncOp
     result is one element, or NaN where another element of its column is not finite: zero times that is NaN. So columns
     are looked through once, for what is not finite.
 
+    Where a batch of tables is summed up, and the index is outside of all but a few of them whatever the data is, as of an
+    element that is routed to two of sixteen experts, machines whose programs are threads of subgroups gather from these few.
+
     ```mlir
     %isOne = graph.binary eq %ids, %places : tensor<20x12xi64>
     %rows = graph.cast %isOne : tensor<20x12xi1> -> tensor<20x12xf32>
@@ -473,6 +476,9 @@ def AddOneHotsPass : Pass<"zyx-fusion-add-one-hots", "::mlir::func::FuncOp"> {
     Where the record of the machine says that this takes longer than to move the updates, it becomes a scatter. A row is NaN in a
     column where an update of another row is not finite: zero times that is NaN. So updates are looked through once, for the
     least and the last row of what is not finite.
+
+    Where the rows have a batch, and an update has rows in few elements of it whatever the data is, only these are added.
+    Rows of the first update that is not finite are the only ones that may have all of them.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
