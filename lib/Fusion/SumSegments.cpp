@@ -53,25 +53,35 @@ private:
 class SegmentSummer {
 public:
   SegmentSummer(ScatterOp scatter, const MarkedPlaces &places, int64_t parts)
-      : scatter(scatter), places(places), builder(scatter), loc(scatter.getLoc()), i32(builder.getI32Type()),
-        parts(parts), each(places.extent / parts), shape{places.outer, parts, each, places.inner},
-        firsts{places.outer, parts, 1, places.inner} {}
+      : scatter(scatter), places(places), builder(scatter), loc(scatter.getLoc()),
+        placeType(choosePlaceType(scatter, parts)), parts(parts), each(places.extent / parts),
+        shape{places.outer, parts, each, places.inner}, firsts{places.outer, parts, 1, places.inner} {}
 
   void apply();
 
 private:
+  /// Places cost as many bytes as updates where 32 bits count them. Firsts of parts are looked for by numbers below 0.
+  static Type choosePlaceType(ScatterOp scatter, int64_t parts) {
+    MLIRContext *context = scatter.getContext();
+    const int64_t last = typeOf(scatter).getNumElements() - 1;
+    if (last <= std::numeric_limits<int32_t>::max())
+      return IntegerType::get(context, 32);
+    if (last <= std::numeric_limits<uint32_t>::max() && parts == 1)
+      return IntegerType::get(context, 32, IntegerType::Unsigned);
+    return IntegerType::get(context, 64);
+  }
   Value binary(BinaryKind kind, Value a, Value b) { return BinaryOp::create(builder, loc, kind, a, b); }
   Value select(Value condition, Value a, Value b) { return SelectOp::create(builder, loc, condition, a, b); }
   Value reshape(Value x, ArrayRef<int64_t> to) { return ReshapeOp::create(builder, loc, typeOf(x).clone(to), x); }
   Value number(ArrayRef<int64_t> of, int64_t value) {
-    auto type = RankedTensorType::get(of, i32);
+    auto type = RankedTensorType::get(of, placeType);
     return ConstantOp::create(builder, loc, type,
-                              DenseElementsAttr::get(type, Attribute(builder.getIntegerAttr(i32, value))));
+                              DenseElementsAttr::get(type, Attribute(builder.getIntegerAttr(placeType, value))));
   }
   /// Places in row-major order by some of the dimensions.
   Value count(ArrayRef<int64_t> of, ArrayRef<int64_t> dims);
   Value iota(ArrayRef<int64_t> of, int64_t dim) {
-    return IotaOp::create(builder, loc, RankedTensorType::get(of, i32), dim);
+    return IotaOp::create(builder, loc, RankedTensorType::get(of, placeType), dim);
   }
   /// The elements of each part that stand first, or last.
   Value slice(Value x, bool isLast);
@@ -86,7 +96,7 @@ private:
   const MarkedPlaces &places;
   OpBuilder builder;
   Location loc;
-  Type i32;
+  const Type placeType;
   const int64_t parts, each;
   const SmallVector<int64_t> shape, firsts;
 };
@@ -164,6 +174,9 @@ bool MarkedPlaces::match(Value indices) {
 Value SegmentSummer::count(ArrayRef<int64_t> of, ArrayRef<int64_t> dims) {
   Value sum;
   for (int64_t dim : dims) {
+    // One place counts nothing, and its step may be larger than any place.
+    if (of[dim] == 1)
+      continue;
     int64_t step = 1;
     for (int64_t extent : ArrayRef(shape).drop_front(dim + 1))
       step *= extent;
@@ -172,7 +185,7 @@ Value SegmentSummer::count(ArrayRef<int64_t> of, ArrayRef<int64_t> dims) {
       own = binary(BinaryKind::Mul, own, number(of, step));
     sum = sum ? binary(BinaryKind::Add, sum, own) : own;
   }
-  return sum;
+  return sum ? sum : number(of, 0);
 }
 
 Value SegmentSummer::slice(Value x, bool isLast) {
@@ -223,9 +236,8 @@ static void sumSegments(Block &block, const TargetInfo &machine) {
     const int64_t numElements = type.getNumElements();
     Type element = type.getElementType();
     if (!machine.hasSubgroups() || scatter.getKind() != ScatterKind::Add || scatter.getDim() != 0 ||
-        type.getRank() != 1 || numElements == 0 || numElements > std::numeric_limits<int32_t>::max() ||
-        typeOf(scatter.getIndices()).getNumElements() != numElements || element.getIntOrFloatBitWidth() < 8 ||
-        !zyx::fusion::isZero(scatter.getX()))
+        type.getRank() != 1 || numElements == 0 || typeOf(scatter.getIndices()).getNumElements() != numElements ||
+        element.getIntOrFloatBitWidth() < 8 || !zyx::fusion::isZero(scatter.getX()))
       continue;
     MarkedPlaces places;
     if (!places.match(scatter.getIndices()))

@@ -9,6 +9,7 @@
 #include "ChooseWindows.h"
 #include "Strides.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
@@ -95,7 +96,8 @@ public:
     for (LoadOp load : draft.loads)
       if (axes.contains(load.getResult(), *row))
         widest = std::max(widest, bytesOf(load.getResult()));
-    const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes);
+    const int64_t lanes = target.lanes(widest), threads = axes.extent(*row) / (vectorsPerThread * lanes),
+                  aligned = alignedLanes(*row, lanes);
     if (threads < draft.fewestThreads) {
       // Of rows that begin anywhere a thread would read one element at a time, and its neighbours others far away: of
       // each sector one element. Lanes of a warp read neighbours. So does half of a warp or more where a thread
@@ -110,8 +112,12 @@ public:
       return;
     }
     func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
-    if (axes.extent(*row) % lanes == 0)
-      keepRow(*row, axes.extent(*row) / lanes, lanes);
+    // Of rows that begin anywhere, many that no workgroup has registers for are read again: single elements that a
+    // cluster reads took longer.
+    const bool isKept = aligned == lanes || axes.extent(*row) <= keptElements * draft.mostKeepingThreads ||
+                        2 * countPrograms() * *func.getThreads() <= target.busyThreads();
+    if (isKept && axes.extent(*row) % aligned == 0)
+      keepRow(*row, axes.extent(*row) / aligned, aligned);
     else
       spreadRow(axes.extent(*row) / lanes, countPrograms(), vectorsPerThread);
   }
@@ -364,6 +370,22 @@ private:
     });
     const bool writes = llvm::any_of(draft.stores, [&](StoreOp store) { return axes.contains(store.getValue(), row); });
     return {walks.apart + writes, walks.online + writes};
+  }
+
+  /// Elements of the vectors that threads read and write along a row, of at most `lanes`: what begins anywhere is in
+  /// narrower ones.
+  int64_t alignedLanes(Axis row, int64_t lanes) {
+    auto look = [&](auto op, Value tile) {
+      for (auto [dim, axis] : llvm::enumerate(axes.of(tile)))
+        if (axis == row)
+          if (auto view = op.getView().template getDefiningOp<ViewOp>())
+            lanes = alignmentOfRows(view.getMap(), dim, lanes);
+    };
+    for (LoadOp load : draft.loads)
+      look(load, load.getResult());
+    for (StoreOp store : draft.stores)
+      look(store, store.getValue());
+    return lanes;
   }
 
   int64_t countPrograms() {

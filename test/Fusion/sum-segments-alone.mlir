@@ -55,6 +55,44 @@ func.func @row(%marks: tensor<65536xi1>, %u: tensor<65536xf32>) -> tensor<65536x
   return %2 : tensor<65536xf32>
 }
 
+// 2^32 places are counted by 32 bits without a sign.
+// CHECK-LABEL: func.func @many
+// CHECK:       graph.scan max %{{.*}} dim = 2 : tensor<64x1x65536x1024xui32>
+// CHECK:       graph.scatter add %{{.*}} dim = 0 {zyx.segments = array<i64: 64, 65536, 1024>}
+func.func @many(%marks: tensor<64x65536x1024xi1>, %u: tensor<64x65536x1024xf32>) -> tensor<4294967296xf32> {
+  %zeros = graph.constant dense<0.000000e+00> : tensor<4294967296xf32>
+  %zero = graph.constant dense<0> : tensor<64x65536x1024xi64>
+  %step = graph.constant dense<1024> : tensor<64x65536x1024xi64>
+  %row = graph.constant dense<67108864> : tensor<64x65536x1024xi64>
+  %i = graph.iota dim = 0 : tensor<64x65536x1024xi64>
+  %j = graph.iota dim = 1 : tensor<64x65536x1024xi64>
+  %k = graph.iota dim = 2 : tensor<64x65536x1024xi64>
+  %0 = graph.select %marks, %j, %zero : tensor<64x65536x1024xi64>
+  %1 = graph.scan max %0 dim = 1 : tensor<64x65536x1024xi64>
+  %2 = graph.binary mul %1, %step : tensor<64x65536x1024xi64>
+  %3 = graph.binary add %k, %2 : tensor<64x65536x1024xi64>
+  %4 = graph.binary mul %i, %row : tensor<64x65536x1024xi64>
+  %5 = graph.binary add %3, %4 : tensor<64x65536x1024xi64>
+  %6 = graph.reshape %5 : tensor<64x65536x1024xi64> -> tensor<4294967296xi64>
+  %7 = graph.reshape %u : tensor<64x65536x1024xf32> -> tensor<4294967296xf32>
+  %8 = graph.scatter add %zeros[%6], %7 dim = 0 : (tensor<4294967296xf32>, tensor<4294967296xi64>, tensor<4294967296xf32>) -> tensor<4294967296xf32>
+  return %8 : tensor<4294967296xf32>
+}
+
+// More places, or parts of a row whose firsts are looked for by numbers below 0, are counted by 64 bits.
+// CHECK-LABEL: func.func @most
+// CHECK:       graph.scan max %{{.*}} dim = 2 : tensor<1x264x16777216x1xi64>
+// CHECK:       graph.scatter add %{{.*}} dim = 0 {zyx.segments = array<i64: 264, 16777216, 1>}
+func.func @most(%marks: tensor<4429185024xi1>, %u: tensor<4429185024xf32>) -> tensor<4429185024xf32> {
+  %zeros = graph.constant dense<0.000000e+00> : tensor<4429185024xf32>
+  %zero = graph.constant dense<0> : tensor<4429185024xi64>
+  %j = graph.iota dim = 0 : tensor<4429185024xi64>
+  %0 = graph.select %marks, %j, %zero : tensor<4429185024xi64>
+  %1 = graph.scan max %0 dim = 0 : tensor<4429185024xi64>
+  %2 = graph.scatter add %zeros[%1], %u dim = 0 : (tensor<4429185024xf32>, tensor<4429185024xi64>, tensor<4429185024xf32>) -> tensor<4429185024xf32>
+  return %2 : tensor<4429185024xf32>
+}
+
 // Another step, an offset, other scans, other numbers that are marked, something to add to, another kind:
 // nothing is done.
 // CHECK-LABEL: func.func @others

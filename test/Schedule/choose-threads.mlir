@@ -257,7 +257,8 @@ kernel.func @channels_last(%x: !bf16buf, %y: !bf16buf) {
   kernel.return
 }
 
-// A row that no vector divides is not kept: elements that are read one by one by a cluster took longer than to read them twice.
+// A row that no vector divides is not kept where rows are many: elements that are read one by one by a cluster took longer than to
+// read them twice. Few rows, and shorter ones, are kept.
 // CHECK-LABEL: kernel.func @odd
 // CHECK-NOT: cluster
 // CHECK-SAME: threads = 256
@@ -274,6 +275,39 @@ kernel.func @odd(%x: !b, %y: !b) {
   kernel.store %6, %7[%c0, %c0] : tensor<512x51865xbf16>, !kernel.view<512x51865xbf16, global>
   kernel.return
 }
+// CHECK-LABEL: kernel.func @odd_few
+// CHECK-SAME: cluster = 4 : i64
+// CHECK-SAME: threads = 416
+// CHECK-LABEL: kernel.func @odd_short
+// CHECK-NOT: cluster
+// CHECK-SAME: threads = 512
+kernel.func @odd_few(%x: !b, %y: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[64, 51865] strides [51865, 1]>]> : !b -> !kernel.view<64x51865xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["i", "k"] in_bounds [true, true] : !kernel.view<64x51865xbf16, global> -> tensor<64x51865xbf16>
+  %2 = arith.extf %1 : tensor<64x51865xbf16> to tensor<64x51865xf32>
+  %3 = kernel.reduce add %2 dims [1] : tensor<64x51865xf32> -> tensor<64xf32>
+  %4 = kernel.broadcast %3 dims [0] : tensor<64xf32> -> tensor<64x51865xf32>
+  %5 = arith.divf %2, %4 : tensor<64x51865xf32>
+  %6 = arith.truncf %5 : tensor<64x51865xf32> to tensor<64x51865xbf16>
+  %7 = kernel.view %y map <[<[64, 51865] strides [51865, 1]>]> : !b -> !kernel.view<64x51865xbf16, global>
+  kernel.store %6, %7[%c0, %c0] in_bounds [true, true] : tensor<64x51865xbf16>, !kernel.view<64x51865xbf16, global>
+  kernel.return
+}
+kernel.func @odd_short(%x: !b, %y: !b) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[8192, 16001] strides [16001, 1]>]> : !b -> !kernel.view<8192x16001xbf16, global>
+  %1 = kernel.load %0[%c0, %c0] axes ["i", "k"] in_bounds [true, true] : !kernel.view<8192x16001xbf16, global> -> tensor<8192x16001xbf16>
+  %2 = arith.extf %1 : tensor<8192x16001xbf16> to tensor<8192x16001xf32>
+  %3 = kernel.reduce add %2 dims [1] : tensor<8192x16001xf32> -> tensor<8192xf32>
+  %4 = kernel.broadcast %3 dims [0] : tensor<8192xf32> -> tensor<8192x16001xf32>
+  %5 = arith.divf %2, %4 : tensor<8192x16001xf32>
+  %6 = arith.truncf %5 : tensor<8192x16001xf32> to tensor<8192x16001xbf16>
+  %7 = kernel.view %y map <[<[8192, 16001] strides [16001, 1]>]> : !b -> !kernel.view<8192x16001xbf16, global>
+  kernel.store %6, %7[%c0, %c0] in_bounds [true, true] : tensor<8192x16001xbf16>, !kernel.view<8192x16001xbf16, global>
+  kernel.return
+}
+
 // Images whose channels come last are copied with their padding, and with rows of pixels: neighbouring threads read neighbouring
 // channels, and each writes a vector of a row.
 // CHECK-LABEL: kernel.func @channels_first

@@ -174,7 +174,8 @@ def SumSegmentsPass : Pass<"zyx-fusion-sum-segments", "::mlir::func::FuncOp"> {
     The gradient of a running maximum adds each update to the last place that is marked, of those up to its own: a scatter into
     zeros at places of which all but those along one dimension are the updates' own. The updates between two marked places lie one
     behind the other. It is noted on the scatter (`zyx.segments`: rows, their length, and columns) that it is a scan from the end, which
-    begins again in front of each marked place. Places are counted in 32 bits, and marked ones are compared instead of positions.
+    begins again in front of each marked place. Places are counted in 32 bits, unsigned ones for more than 2^31 elements, where that is
+    enough, and marked ones are compared instead of positions.
 
     Few long rows become parts, as those of a scan. What a part adds up for a place before it is added by a second scatter.
 

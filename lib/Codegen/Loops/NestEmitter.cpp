@@ -84,6 +84,7 @@ void NestEmitter::chooseVectorAxis() {
     return;
   vectorAxis = writtenAxis().value_or(*vectorAxis);
   lanes = t.lanesFor(slice, *vectorAxis);
+  narrowing = t.wholeLanesFor(slice, *vectorAxis) / lanes;
   if (extents[*vectorAxis].constant)
     lanes = std::min<int64_t>(lanes, llvm::PowerOf2Ceil(std::max<int64_t>(*extents[*vectorAxis].constant, 1)));
   if (isCopyOfParts())

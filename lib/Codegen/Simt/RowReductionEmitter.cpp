@@ -149,7 +149,7 @@ FailureOr<RowReductionEmitter::Accumulators> RowReductionEmitter::stepOnline(Mut
 FailureOr<RowReductionEmitter::Accumulators> RowReductionEmitter::walkOnline(const Point &point, Accumulators accs) {
   const Axis axis = *n.vectorAxis;
   const Extent extent = n.extents[axis];
-  const int64_t all = n.lanes * t.threads, count = Nest::loadsAtOnce / 2;
+  const int64_t all = n.lanes * t.threads, count = Nest::loadsAtOnce / 2 * n.narrowing;
   const int64_t whole = *extent.constant - *extent.constant % n.lanes, covered = whole - whole % (count * all);
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
   auto pointAt = [&](Value position, bool partial) {

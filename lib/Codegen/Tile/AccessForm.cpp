@@ -175,3 +175,16 @@ bool AccessForm::hasOverlaps() const {
     }
   return count > span;
 }
+
+int64_t zyx::kernel::alignmentOfRows(MapAttr map, unsigned dim, int64_t lanes) {
+  if (!map.isSingleBlock() || map.getNumSymbols() != 0)
+    return lanes;
+  BlockAttr block = map.front();
+  if (number(block.getStrides()[dim]) != 1)
+    return lanes;
+  int64_t all = lanes | number(block.getOffset());
+  for (auto [d, extent] : llvm::enumerate(block.getShape()))
+    if (d != dim && number(extent) > 1)
+      all |= number(block.getStrides()[d]);
+  return all & -all;
+}

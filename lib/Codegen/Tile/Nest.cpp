@@ -191,9 +191,10 @@ FailureOr<Nest::Accumulators> Nest::emitRest(const Pieces &pieces, Accumulators 
 }
 
 int64_t Nest::stepsAtOnce() {
-  return !t.machine.hasSubgroups() || slice.branches || slice.size > 64 ? 1
-         : slice.size > 8                                               ? loadsAtOnce / 4
-                                                                        : loadsAtOnce;
+  const int64_t steps = !t.machine.hasSubgroups() || slice.branches || slice.size > 64 ? 1
+                        : slice.size > 8                                               ? loadsAtOnce / 4
+                                                                                       : loadsAtOnce;
+  return steps * narrowing;
 }
 
 Type Nest::bitsOf(Type element) { return t.builder.getIntegerType(element.getIntOrFloatBitWidth()); }

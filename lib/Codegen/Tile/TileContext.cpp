@@ -4,6 +4,8 @@
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Tile/TileContext.h"
 
+#include "zyx/Codegen/Tile/AccessForm.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -97,9 +99,30 @@ static bool isRepeatedIndex(Value tile) {
 /// Of a GPU: how much wider than the elements that are read and written those may be in which a vector is computed.
 static constexpr int64_t mostWidening = 4;
 
-/// Lanes along an axis: as many as the widest tile has that varies along it. The index of a gather that
-/// is repeated along it is one number.
 int64_t TileContext::lanesFor(const ProducerSlice &slice, Axis axis) {
+  const int64_t lanes = wholeLanesFor(slice, axis);
+  // Groups of threads that have rows in turns are as many as vectors of a row were counted.
+  if (slice.held || threads == 1 || !machine.hasSubgroups() || !axes.isCombined(axis) || source.getRowGroups())
+    return lanes;
+  int64_t aligned = lanes;
+  for (Operation *access : slice.accesses) {
+    auto look = [&](auto op, Value tile) {
+      auto view = op.getView().template getDefiningOp<ViewOp>();
+      for (auto [dim, own] : llvm::enumerate(axes.of(tile)))
+        if (view && own == axis)
+          aligned = alignmentOfRows(view.getMap(), dim, aligned);
+    };
+    if (auto store = dyn_cast<StoreOp>(access))
+      look(store, store.getValue());
+    else if (auto load = dyn_cast<LoadOp>(access))
+      look(load, load.getResult());
+  }
+  return aligned;
+}
+
+/// As many as the widest tile has that varies along the axis. The index of a gather that is repeated along it is one
+/// number.
+int64_t TileContext::wholeLanesFor(const ProducerSlice &slice, Axis axis) {
   if (slice.held)
     return slice.held->lanes;
   if (machine.accessBytes() == 0)

@@ -21,7 +21,8 @@ public:
   LoopEmitter(graph::ir::GroupOp group, graph::ir::LoopOp loop, graph::ir::ElementLoop program,
               mlir::OpBuilder &builder, const Workgroups &machine)
       : group(group), loopOp(loop), program(std::move(program)), builder(builder),
-        loc(loop ? loop.getLoc() : group.getLoc()), isCard(machine.threads != 0), vectorBytes(machine.vectorBytes) {}
+        loc(loop ? loop.getLoc() : group.getLoc()), threads(machine.threads), isCard(threads != 0),
+        vectorBytes(machine.vectorBytes) {}
 
   ConvertedGroup emit(llvm::StringRef name, const graph::ir::RecurrentShape *shape = nullptr);
 
@@ -45,7 +46,7 @@ private:
                     llvm::ArrayRef<mlir::Value> at, mlir::Value end);
   uint64_t countBytes();
   void markFixed();
-  int64_t chooseTogether() const;
+  int64_t chooseTogether(bool isAhead) const;
 
   void evaluate(unsigned number, Made &made, llvm::ArrayRef<mlir::Value> states, llvm::ArrayRef<mlir::Value> at,
                 mlir::Value trip, mlir::Value mask);
@@ -99,6 +100,8 @@ private:
   graph::ir::ElementLoop program;
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  /// That keep a card busy; 0 of a processor.
+  const int64_t threads;
   const bool isCard;
   const int64_t vectorBytes;
   int64_t lanes = 1;

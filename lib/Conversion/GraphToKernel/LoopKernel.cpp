@@ -286,7 +286,7 @@ void LoopEmitter::markFixed() {
 
 /// Trips whose elements are asked for at once: as many as there are registers for, since a thread waits for memory once
 /// for all of them.
-int64_t LoopEmitter::chooseTogether() const {
+int64_t LoopEmitter::chooseTogether(bool isAhead) const {
   constexpr int64_t steps = 1024, most = 32;
   int64_t loads = 0, ops = 0;
   for (auto [step, same] : llvm::zip_equal(program.steps, isFixed)) {
@@ -294,7 +294,9 @@ int64_t LoopEmitter::chooseTogether() const {
     if (!same && step.kind == Kind::Load)
       loads += llvm::divideCeil(step.type.getIntOrFloatBitWidth(), 32);
   }
-  const int64_t room = std::max<int64_t>(fits::readRegisters - static_cast<int64_t>(program.carried.size()), 8);
+  // Beside what these trips read there is what the next ones do.
+  const int64_t room =
+      std::max<int64_t>((fits::readRegisters - static_cast<int64_t>(program.carried.size())) / (isAhead ? 2 : 1), 8);
   int64_t together =
       std::min({most, program.trips, room / std::max<int64_t>(loads, 1), steps / std::max<int64_t>(ops, 1)});
   return std::max<int64_t>(together, 1);
@@ -313,17 +315,22 @@ void LoopEmitter::emitThreads() {
   int64_t shared = 0;
   for (auto [step, same] : llvm::zip_equal(program.steps, isFixed))
     shared += same && step.kind == Kind::Load;
+  // Threads that are few hide no other's waiting.
+  const bool isAhead = program.numPoints() <= threads / 2;
   Made common(program.steps.size());
   if (shared <= fits::sharedRegisters)
     for (unsigned step = 0; step < program.steps.size(); ++step)
       if (isFixed[step])
         evaluate(step, common, {}, at, Value(), Value());
-  auto advance = [&](ArrayRef<Value> trips, Values now) {
+  auto ask = [&](ArrayRef<Value> trips) {
     SmallVector<Made> made(trips.size(), common);
     for (auto [trip, own] : llvm::zip_equal(trips, made))
       for (auto [number, step] : llvm::enumerate(program.steps))
         if (step.kind == Kind::Load)
           evaluate(number, own, {}, at, trip, Value());
+    return made;
+  };
+  auto compute = [&](ArrayRef<Value> trips, SmallVector<Made> made, Values now) {
     for (auto [trip, own] : llvm::zip_equal(trips, made)) {
       for (unsigned step = 0; step < program.steps.size(); ++step)
         evaluate(step, own, now, at, trip, Value());
@@ -333,17 +340,55 @@ void LoopEmitter::emitThreads() {
     }
     return now;
   };
+  auto advance = [&](ArrayRef<Value> trips, Values now) { return compute(trips, ask(trips), std::move(now)); };
   if (!loopOp) {
     advance(loadTrip(), {});
     return;
   }
-  const int64_t together = chooseTogether(), whole = program.trips / together * together;
-  states = loop(index(0), index(whole), index(together), states, [&](Value first, ValueRange now) -> Values {
+  const int64_t together = chooseTogether(isAhead), whole = program.trips / together * together;
+  auto tripsFrom = [&](Value first) {
     SmallVector<Value> trips;
     for (int64_t i = 0; i < together; ++i)
       trips.push_back(add(first, index(i)));
-    return advance(trips, Values(now));
-  });
+    return trips;
+  };
+  if (isAhead && whole > together) {
+    // A thread asks for what the next trips read before it computes these ones.
+    auto listAsked = [&](ArrayRef<Made> made) {
+      Values asked;
+      for (const Made &own : made)
+        for (auto [number, step] : llvm::enumerate(program.steps))
+          if (step.kind == Kind::Load && !common[number])
+            asked.push_back(own[number]);
+      return asked;
+    };
+    auto takeAsked = [&](ValueRange asked) {
+      SmallVector<Made> made(together, common);
+      for (Made &own : made)
+        for (auto [number, step] : llvm::enumerate(program.steps))
+          if (step.kind == Kind::Load && !common[number]) {
+            own[number] = asked.front();
+            asked = asked.drop_front();
+          }
+      return made;
+    };
+    Values carried = states;
+    const size_t numStates = states.size();
+    llvm::append_range(carried, listAsked(ask(tripsFrom(index(0)))));
+    const int64_t last = whole - together;
+    carried = loop(index(0), index(last), index(together), carried, [&](Value first, ValueRange now) -> Values {
+      Values next = listAsked(ask(tripsFrom(add(first, index(together)))));
+      Values result =
+          compute(tripsFrom(first), takeAsked(now.drop_front(numStates)), Values(now.take_front(numStates)));
+      llvm::append_range(result, next);
+      return result;
+    });
+    const ValueRange all(carried);
+    states = compute(tripsFrom(index(last)), takeAsked(all.drop_front(numStates)), Values(all.take_front(numStates)));
+  } else {
+    states = loop(index(0), index(whole), index(together), states,
+                  [&](Value first, ValueRange now) -> Values { return advance(tripsFrom(first), Values(now)); });
+  }
   SmallVector<Value> last;
   for (int64_t trip = whole; trip < program.trips; ++trip)
     last.push_back(index(trip));

@@ -311,7 +311,7 @@ kernel.func @sum(%x: !half, %y: !buffer) attributes {threads = 64 : i64} {
 // GPU: kernel.load {{.*}}%[[INDEX]]] : <8x5003xbf16, global> -> bf16
 // GPU-NOT: kernel.load
 // GPU: kernel.return
-#classes = #kernel.map<[#kernel.block<[8, 5003] strides [5003, 1]>]>
+#classes = #kernel.map<[#kernel.block<[8, 5003] strides [5008, 1]>]>
 !classes = !kernel.view<8x5003xbf16, global>
 !targets = !kernel.view<8xi64, global>
 !places = !kernel.buffer<i64, global>

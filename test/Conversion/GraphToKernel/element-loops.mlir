@@ -61,3 +61,45 @@ func.func @states(%x: tensor<5x256xf32>, %rate: tensor<256x2xf32>) -> tensor<5x2
   }
   return %l#1 : tensor<5x256xf32>
 }
+
+// Few threads have registers to spare: each asks for what the next trips read before it computes these ones. The last
+// ones are behind the loop.
+// CARD-LABEL: kernel.func @ahead_0
+// CARD-COUNT-32: kernel.load %{{.*}} -> f32
+// CARD: scf.for %{{.*}} iter_args({{.*}}) -> (f32, f32, f32,
+// CARD-COUNT-32: kernel.load %{{.*}} -> f32
+// CARD-NOT: kernel.load
+// CARD: kernel.store
+// CARD: scf.yield
+// CARD-NOT: kernel.load
+// CARD-COUNT-32: kernel.store
+// As many threads as keep a card busy ask for these trips alone.
+// CARD-LABEL: kernel.func @busy_0
+// CARD: scf.for %{{.*}} iter_args(%{{.*}} = %{{.*}}) -> (f32)
+// CARD-COUNT-32: kernel.load %{{.*}} -> f32
+func.func @ahead(%x: tensor<128x300xf32>) -> tensor<128x300xf32> {
+  %zero = graph.constant dense<0.0> : tensor<300xf32>
+  %none = graph.constant dense<0.0> : tensor<128x300xf32>
+  %l:2 = graph.loop(%i to 128) carry(%h = %zero : tensor<300xf32>, %a = %none : tensor<128x300xf32>)
+      with(%xs = %x : tensor<128x300xf32>) {
+    %0 = graph.gather %xs[%i] dim = 0 : (tensor<128x300xf32>, tensor<i64>) -> tensor<300xf32>
+    %1 = graph.binary mul %h, %0 : tensor<300xf32>
+    %2 = graph.binary add %1, %0 : tensor<300xf32>
+    %3 = graph.scatter set %a[%i], %2 dim = 0 : (tensor<128x300xf32>, tensor<i64>, tensor<300xf32>) -> tensor<128x300xf32>
+    graph.yield %2, %3 : tensor<300xf32>, tensor<128x300xf32>
+  }
+  return %l#1 : tensor<128x300xf32>
+}
+func.func @busy(%x: tensor<128x300000xf32>) -> tensor<128x300000xf32> {
+  %zero = graph.constant dense<0.0> : tensor<300000xf32>
+  %none = graph.constant dense<0.0> : tensor<128x300000xf32>
+  %l:2 = graph.loop(%i to 128) carry(%h = %zero : tensor<300000xf32>, %a = %none : tensor<128x300000xf32>)
+      with(%xs = %x : tensor<128x300000xf32>) {
+    %0 = graph.gather %xs[%i] dim = 0 : (tensor<128x300000xf32>, tensor<i64>) -> tensor<300000xf32>
+    %1 = graph.binary mul %h, %0 : tensor<300000xf32>
+    %2 = graph.binary add %1, %0 : tensor<300000xf32>
+    %3 = graph.scatter set %a[%i], %2 dim = 0 : (tensor<128x300000xf32>, tensor<i64>, tensor<300000xf32>) -> tensor<128x300000xf32>
+    graph.yield %2, %3 : tensor<300000xf32>, tensor<128x300000xf32>
+  }
+  return %l#1 : tensor<128x300000xf32>
+}

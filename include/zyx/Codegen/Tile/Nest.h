@@ -69,6 +69,8 @@ public:
   llvm::DenseSet<mlir::Value> singles;
   std::optional<Axis> vectorAxis;
   int64_t lanes = 1, unroll = 1;
+  /// Vectors of rows that begin anywhere have so many times fewer lanes: a thread asks for more of them at once.
+  int64_t narrowing = 1;
   /// Loads whose elements have been copied.
   llvm::SmallVector<mlir::Value> near;
   /// Every position is a number: tiles in registers are read.

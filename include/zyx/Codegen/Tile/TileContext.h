@@ -46,7 +46,12 @@ public:
   ProducerSlice sliceOf(llvm::ArrayRef<mlir::Operation *> roots);
   mlir::FailureOr<Extent> extentOf(Axis axis, mlir::Location loc);
   mlir::Value materialise(Extent extent, mlir::Location loc);
+  /// Lanes along an axis. Of threads that share rows which begin anywhere, vectors of as many elements as each row's
+  /// begin is a multiple of: neighbours read and write neighbours, where parts of wider vectors would lie apart, each
+  /// in a sector of its own.
   int64_t lanesFor(const ProducerSlice &slice, Axis axis);
+  /// The same, wherever rows begin.
+  int64_t wholeLanesFor(const ProducerSlice &slice, Axis axis);
   /// The same at most, whichever roots join the nest.
   int64_t mostLanesFor(const ProducerSlice &slice, Axis axis);
   /// The one of two axes along which more of a tile's loads are contiguous, if there is one.
