@@ -86,6 +86,8 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
       passes.addPass(schedule::createPadRowsPass());
     if (options.target.hasTensorCores())
       passes.addPass(schedule::createLayOutFactorsPass());
+    if (options.target.hasTensorTiles())
+      passes.addPass(schedule::createFindVisiblePass());
     if (!options.onlyKernel.empty())
       passes.addPass(std::make_unique<KeepKernelPass>(options.onlyKernel));
     passes.addPass(schedule::createChooseSchedulePass({options.measured, options.listChoices}));

@@ -59,6 +59,26 @@ def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp">
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 
+def FindVisiblePass : Pass<"zyx-schedule-find-visible", "::mlir::ModuleOp"> {
+  let summary = "Find out which blocks data hides from attentions on tensor cores";
+  let description = [{
+    An attention, or a chain of products as its gradients are, may hide scores by a condition on data: equal numbers of documents, which keys
+    are padding, a mask in memory. A kernel of its own evaluates such conditions once for all heads that share them, and
+    writes for each 16 rows the first place that one of them sees and the one behind the last. The attention gets both as an argument (`visible`), and streams only
+    blocks between them.
+
+    The places that are left out have no effect on an attention. On a chain they have none where left factors are zero outside
+    of the condition, and what is finite elsewhere is finite there, too. A row that sees nothing has no finite logarithm of
+    its sum, and reaches all results of its batch. A second kernel looks for vectors along the streamed axis that are not finite
+    (`finite`); in such a batch all blocks are streamed.
+
+    This is done where both kernels are estimated to take at most `share` of what the attention takes: nobody knows how much
+    is hidden. Each is a remark.
+  }];
+  let options = [Option<"share", "share", "double", "0.25", "The part of the attention's time that finding out may take">];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect", "::mlir::math::MathDialect"];
+}
+
 def PadRowsPass : Pass<"zyx-schedule-pad-rows", "::mlir::ModuleOp"> {
   let summary = "Put rows of temporaries on multiples of 16 bytes";
   let description = [{

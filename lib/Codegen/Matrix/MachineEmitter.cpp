@@ -44,6 +44,10 @@ void MachineEmitter::endKernel() {
   func.erase();
 }
 
+Value MachineEmitter::argument(unsigned number) {
+  return arguments.lookup(static_cast<Value>(func.getBody().getArgument(number)));
+}
+
 void MachineEmitter::emitRole(StringRef name, int64_t count, int64_t registers, bool single,
                               llvm::function_ref<void(Value)> body, int64_t threads) {
   OpBuilder::InsertionGuard guard(b);

@@ -36,6 +36,8 @@ protected:
   /// that multiply, and goes on in it. `endKernel` ends it and erases the other.
   FuncOp beginKernel(int64_t programs);
   void endKernel();
+  /// An argument of the kernel.
+  mlir::Value argument(unsigned number);
   /// Warps of one kind; they get `registers` each, or with 0 what all have. Of a `single` one a thread works.
   void emitRole(llvm::StringRef name, int64_t count, int64_t registers, bool single,
                 llvm::function_ref<void(mlir::Value)> body, int64_t threads = groupThreads);

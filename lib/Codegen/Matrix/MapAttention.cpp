@@ -388,7 +388,7 @@ void AttentionMapper::emitConsumer(Value instance) {
     if (crossesMany() && !masksAll()) {
       // The last one has been taken.
       Value whole = atMost(place.wholeEnd, last), to = sub(place.end, whole);
-      if (window() || sharers > 1)
+      if (window() || sharers > 1 || narrows)
         to = atMost(to, count);
       stream(from, to, /*masked=*/true);
       from = to;

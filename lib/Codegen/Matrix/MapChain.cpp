@@ -288,11 +288,11 @@ void ChainMapper::emitConsumer(Value instance) {
            stream(place.first, place.end, /*masked=*/true);
          } else {
            // A bound that crosses the first blocks need not cross the last one, whose places may all exist.
-           const bool begins = chain.begin.has_value(), ends = hasEdge() || chain.end;
+           const bool begins = chain.begin.has_value(), ends = hasEdge() || chain.end, isPart = sharers > 1 || narrows;
            Value from = place.first, to = place.end;
            if (begins) {
              Value whole = arith::MinUIOp::create(b, loc, place.wholeFirst, place.end);
-             if (sharers > 1)
+             if (isPart)
                whole = arith::MaxUIOp::create(b, loc, whole, from);
              stream(from, whole, /*masked=*/true);
              from = whole;
@@ -300,9 +300,9 @@ void ChainMapper::emitConsumer(Value instance) {
            if (ends)
              to = hasEdge() ? arith::MinUIOp::create(b, loc, place.wholeEnd, index(blocks - 1)).getResult()
                             : place.wholeEnd;
-           if (ends && (begins || sharers > 1))
+           if (ends && (begins || isPart))
              to = arith::MaxUIOp::create(b, loc, from, to);
-           if (ends && sharers > 1)
+           if (ends && isPart)
              to = arith::MinUIOp::create(b, loc, to, place.end);
            stream(from, to, /*masked=*/false);
            if (ends)

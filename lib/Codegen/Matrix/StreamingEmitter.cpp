@@ -22,7 +22,7 @@ StreamingEmitter::StreamingEmitter(FuncOp func, const Axes &axes, Axis rowAxis, 
     : MachineEmitter(func, axes), rowAxis(rowAxis), streamedAxis(streamedAxis), batches(batches),
       rows(axes.extent(rowAxis)), streamed(axes.extent(streamedAxis)),
       tilesDown(llvm::divideCeil(rows, step.getRows())), blocks(llvm::divideCeil(streamed, step.getColumns())),
-      sharers(step.getSplit()) {
+      narrows(func.getVisible().has_value()), sharers(step.getSplit()) {
   for (Axis axis : batches)
     heads *= axes.extent(axis);
 }
@@ -43,6 +43,54 @@ Value StreamingEmitter::rounds() {
   Value all = index(tilesDown * heads), full = divide(all, numGroups);
   Value hasMore = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, seatOf(full), rest(all, numGroups));
   return choose(hasMore, add(full, 1), full);
+}
+
+void StreamingEmitter::leaveOutHidden(TileCoordinates &place) {
+  if (!narrows)
+    return;
+  const ArrayRef<int64_t> visible = *func.getVisible();
+  auto numberAt = [&](int64_t number, int64_t count, Value at) -> Value {
+    Value view =
+        ViewOp::create(b, loc, ViewType::get({count}, b.getI32Type(), Space::Global), argument(number), ValueRange(),
+                       MapAttr::get(b.getContext(), stridedBlock(b.getContext(), {count}, {1}, 0)));
+    Value read = LoadOp::create(b, loc, b.getI32Type(), view, ValueRange{at}, Value(), Value(), ArrayAttr(),
+                                DenseBoolArrayAttr());
+    return arith::IndexCastOp::create(b, loc, b.getIndexType(), read);
+  };
+  auto batchAt = [&](ArrayRef<int64_t> strides) {
+    Value at = index(0);
+    for (auto [axis, stride] : llvm::zip_equal(batches, strides))
+      if (stride != 0)
+        at = add(at, multiply(place.batches.lookup(axis), stride));
+    return at;
+  };
+  const int64_t highs = visible[1], rowStride = visible[2];
+  Value base = batchAt(visible.drop_front(3)), low, high;
+  const int64_t parts = llvm::divideCeil(rows, visibleRows);
+  for (int64_t part = 0; part < (rowStride == 0 ? 1 : step.getRows() / visibleRows); ++part) {
+    Value own = add(divide(place.row, visibleRows), part);
+    // A tile may reach behind the last rows.
+    own = arith::MinUIOp::create(b, loc, own, index(parts - 1));
+    Value at = rowStride == 0 ? base : add(base, multiply(own, rowStride));
+    Value first = numberAt(visible[0], 2 * highs, at), behind = numberAt(visible[0], 2 * highs, add(at, highs));
+    low = low ? arith::MinUIOp::create(b, loc, low, first).getResult() : first;
+    high = high ? arith::MaxUIOp::create(b, loc, high, behind).getResult() : behind;
+  }
+  if (auto finite = func.getFinite()) {
+    int64_t count = 1;
+    for (auto [axis, stride] : llvm::zip_equal(batches, finite->drop_front()))
+      count += (axes.extent(axis) - 1) * stride;
+    Value isNot = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                        numberAt(finite->front(), count, batchAt(finite->drop_front())), index(0));
+    low = choose(isNot, index(0), low);
+    high = choose(isNot, index(streamed), high);
+  }
+  // One block is always streamed: rows that see nothing find so there.
+  Value end = divide(add(high, step.getColumns() - 1), step.getColumns());
+  end = arith::MinUIOp::create(b, loc, end, place.end);
+  place.end = arith::MaxUIOp::create(b, loc, end, add(place.first, 1));
+  Value first = arith::MaxUIOp::create(b, loc, divide(low, step.getColumns()), place.first);
+  place.first = arith::MinUIOp::create(b, loc, first, sub(place.end, index(1)));
 }
 
 StreamingEmitter::TileCoordinates StreamingEmitter::coordinatesOf(Value round,
@@ -91,10 +139,12 @@ StreamingEmitter::TileCoordinates StreamingEmitter::coordinatesOf(Value round,
   }
   if (window)
     beginBy(*window, sub(place.end, index(1)));
+  leaveOutHidden(place);
   if (sharers > 1) {
     Value count = sub(place.end, place.first), own = divide(add(count, sharers - 1), index(sharers));
     Value before = arith::MulIOp::create(b, loc, rank, own);
-    if (diagonal || window || static_cast<int64_t>(llvm::divideCeil(blocks, sharers)) * (sharers - 1) >= blocks)
+    if (diagonal || window || narrows ||
+        static_cast<int64_t>(llvm::divideCeil(blocks, sharers)) * (sharers - 1) >= blocks)
       place.isIdle = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, before, count);
     place.first = atMost(add(place.first, before), sub(place.end, index(1)));
     place.end = atMost(add(place.first, own), place.end);

@@ -120,6 +120,8 @@ protected:
   /// Rows, and places along the streamed axis.
   const int64_t rows, streamed;
   const int64_t tilesDown, blocks;
+  /// Data says which blocks a tile sees (`visible`): they may begin behind, and end before, what bounds say.
+  const bool narrows;
   int64_t heads = 1;
   /// Workgroups of a cluster, which share a tile: each streams a part of the blocks.
   const int64_t sharers;
@@ -129,6 +131,8 @@ protected:
 private:
   mlir::Value slotOf(const Inbox &inbox, mlir::Value from, mlir::Value instance);
   mlir::Value seatOf(mlir::Value round);
+  /// Leaves out the blocks before the first and behind the last one of which data says that some row sees something.
+  void leaveOutHidden(TileCoordinates &place);
   /// The part of memory of which a tile is.
   struct Patch {
     mlir::Value view;

@@ -45,24 +45,26 @@ bool zyx::kernel::isChain(FuncOp func) {
 
 namespace {
 
-/// Finds what tiles are where a bound does not hold.
+/// Finds what tiles are where a condition does not hold.
 class Outside {
 public:
+  explicit Outside(std::function<bool(Value)> isHidden) : isHidden(std::move(isHidden)) {}
   Outside(const TensorChain &chain, const TensorBound &bound, const Axes &axes)
-      : chain(chain), bound(bound), axes(axes) {}
+      : Outside([&](Value condition) { return matchBound(condition, chain.rows, chain.streamed, axes) == bound; }) {}
 
   bool isZero(Value tile) { return kindOf(tile) == Kind::Zero; }
 
 private:
   enum class Kind { Unknown, Zero, MinusInfinity };
 
-  /// Whether a condition does not hold anywhere there: it is the bound, perhaps with others.
+  /// Whether a condition does not hold anywhere there: it is the one at hand, perhaps with others.
   bool isFalse(Value condition) {
     while (auto broadcast = condition.getDefiningOp<BroadcastOp>())
       condition = broadcast.getInput();
-    if (auto both = condition.getDefiningOp<arith::AndIOp>())
-      return isFalse(both.getLhs()) || isFalse(both.getRhs());
-    return matchBound(condition, chain.rows, chain.streamed, axes) == bound;
+    if (isHidden(condition))
+      return true;
+    auto both = condition.getDefiningOp<arith::AndIOp>();
+    return both && (isFalse(both.getLhs()) || isFalse(both.getRhs()));
   }
 
   Kind kindOf(Value tile) {
@@ -107,9 +109,7 @@ private:
     return Kind::Unknown;
   }
 
-  const TensorChain &chain;
-  const TensorBound &bound;
-  const Axes &axes;
+  std::function<bool(Value)> isHidden;
   llvm::DenseMap<Value, Kind> kinds;
 };
 
@@ -379,6 +379,11 @@ const char *ChainMatcher::matchBetween() {
       found.idle.insert(select.getResult());
   }
   return nullptr;
+}
+
+bool zyx::kernel::isZeroWhereFalse(const TensorChain &chain, Value condition) {
+  Outside outside([&](Value value) { return value == condition; });
+  return llvm::all_of(chain.outer, [&](const TensorChain::Outer &outer) { return outside.isZero(outer.factor); });
 }
 
 std::optional<TensorChain> zyx::kernel::matchTensorChain(FuncOp func, const Axes &axes,

@@ -74,6 +74,8 @@ Value Lowering::lowerElement(Operation *op, ValueRange v, Type type) {
       .Case([&](arith::ShLIOp) { return binary(std::type_identity<LLVM::ShlOp>()); })
       .Case([&](arith::ShRUIOp) { return binary(std::type_identity<LLVM::LShrOp>()); })
       .Case([&](arith::ShRSIOp) { return binary(std::type_identity<LLVM::AShrOp>()); })
+      // An index has 32 bits.
+      .Case([&](arith::IndexCastOp) { return v[0].getType() == type ? v[0] : Value(); })
       .Case([&](arith::BitcastOp) -> Value { return LLVM::BitcastOp::create(b, loc, type, v[0]); })
       .Case([&](arith::SIToFPOp) -> Value { return LLVM::SIToFPOp::create(b, loc, type, v[0]); })
       .Case([&](arith::UIToFPOp) -> Value { return LLVM::UIToFPOp::create(b, loc, type, v[0]); })

@@ -64,6 +64,10 @@ bool isChain(FuncOp func);
 std::optional<TensorChain> matchTensorChain(FuncOp func, const Axes &axes, const target::TargetInfo &machine,
                                             std::string &reason);
 
+/// Whether all left factors of outer products are zero where a condition does not hold, provided that what is finite
+/// elsewhere is finite there.
+bool isZeroWhereFalse(const TensorChain &chain, mlir::Value condition);
+
 /// Makes the machine form of a kernel and erases it. `func` has been matched, and has a tensor_step, whose tiles are of
 /// rows and blocks along the streamed axis.
 void mapChain(FuncOp func, const TensorChain &chain, const Axes &axes);

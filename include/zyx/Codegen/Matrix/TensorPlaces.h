@@ -31,6 +31,10 @@ struct TensorOperand {
   int64_t columns() const { return *BlockAttr::constant(map.front().getShape().back()); }
 };
 
+/// So many rows have one range of places that they see (`visible`). Of more the kernel that finds them would have fewer
+/// threads, each with a longer chain.
+inline constexpr int64_t visibleRows = 16;
+
 /// Whether both are the same elements of the same buffer.
 bool isSame(const TensorOperand &a, const TensorOperand &b);
 

@@ -135,6 +135,12 @@ inline constexpr int64_t copiedBytes = 4;
 inline constexpr double clearlyLess = 0.9;
 } // namespace layouts
 
+/// Ranges of what data shows to the rows of an attention (FindVisible).
+namespace visible {
+/// Instructions for a pair of a row and a place: comparisons, selects, and both reductions.
+inline constexpr double pairOps = 8;
+} // namespace visible
+
 /// Loops of elements, whose threads carry what they compute in registers (LoopKernel).
 namespace loops {
 /// Registers for what a thread has asked for and not read yet, and for what all its trips share.

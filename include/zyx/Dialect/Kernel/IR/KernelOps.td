@@ -46,6 +46,12 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     registers than that allows, however many of them are a workgroup. With `row_groups`, threads that are more than a row has vectors
     are groups that take rows in turns.
 
+    A kernel for tensor cores whose rows stream blocks of another axis may know which of its places are seen. `visible` is the
+    number of an argument of i32, then where its parts lie: how far behind the first places that are seen those are which come behind the last ones,
+    how far apart the numbers of 16 rows and of the next 16 are, and those of each batch. `finite`
+    is the number of an argument of i32 that is not 0 in a batch whose blocks are all streamed after all, and how far apart its batches
+    are.
+
     `key`, `choices` and `costs` are there where the schedules of a kernel were listed: by what it is known, the texts of the
     schedules, and what each is estimated to take. A kernel with `trial` is made to be weighed alone: nothing is said of its
     schedule.
@@ -71,7 +77,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$programs,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$min_resident_threads, UnitAttr:$row_groups,
     OptionalAttr<StrAttr>:$key, OptionalAttr<StrArrayAttr>:$choices, OptionalAttr<F64ArrayAttr>:$costs, UnitAttr:$trial,
-    OptionalAttr<Kernel_ExternalAttr>:$external);
+    OptionalAttr<Kernel_ExternalAttr>:$external, OptionalAttr<DenseI64ArrayAttr>:$visible,
+    OptionalAttr<DenseI64ArrayAttr>:$finite);
   let regions = (region AnyRegion:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
   let skipDefaultBuilders = 1;
