@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -135,6 +136,24 @@ static bool showsWindows(Value value) {
   return false;
 }
 
+/// What a processor converts as it packs or reads it: stored, it takes twice the memory, and a product loses the unit
+/// that takes narrow factors.
+static bool widensMemory(Value value) {
+  auto bitsOfFloat = [](Value of) -> unsigned {
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(of.getType()));
+    return type ? type.getWidth() : 0;
+  };
+  const unsigned bits = bitsOfFloat(value);
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isView(op) && !isa<CastOp>(op))
+      return false;
+    value = op->getOperand(0);
+    if (bitsOfFloat(value) == 0)
+      return false;
+  }
+  return bitsOfFloat(value) < bits;
+}
+
 SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group, ArrayRef<Value> ordered) const {
   const Places places = findPlaces(group);
   SmallVector<SmallVector<Value>> cuts;
@@ -160,6 +179,7 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group, ArrayRef<Value> 
     add({places.permuted});
     add({places.permuted, ordered});
     add({places.factors, places.permuted});
+    add({places.shuffled});
   }
   add({places.repeated});
   for (Value value : ArrayRef(shown).take_front(mostEach))
@@ -177,8 +197,11 @@ SmallVector<SmallVector<Value>> Cutter::findCuts(GroupOp group, ArrayRef<Value> 
   add({places.combined});
   add({places.reduced, places.combined});
   add({places.small});
+  SmallVector<Value> all = places.all;
+  if (!costs.getTarget().hasSubgroups())
+    llvm::erase_if(all, widensMemory);
   if (places.all.size() <= mostSingles)
-    add({places.all});
+    add({all});
   return cuts;
 }
 

@@ -32,8 +32,9 @@ private:
   static Value findShown(Value factor);
   /// The operand that a factor shows windows of, if it is a permutation of what lies in memory.
   static Value findPermuted(Value factor);
-  /// The image that a factor shows windows of, if its elements are repeated where they lie, as upsampled ones are.
-  static Value findRepeated(Value factor);
+  /// The image that a factor shows windows of, if a reshape joins what an op of this kind made its dimensions of:
+  /// elements are repeated where they lie, as upsampled ones are, or lie in other places, as shuffled pixels do.
+  template <typename Made> static Value findJoined(Value factor);
   /// Permutations of what lies in memory, in another order, that a reduction reads.
   static SmallVector<Value> findPermutedTerms(ReduceOp reduce);
   /// Whether something larger reads a value: what only values as small are made of is computed where these are.
@@ -122,11 +123,11 @@ Value PlaceFinder::findPermuted(Value factor) {
   return permute && isa<BlockArgument>(permute.getX()) ? operand : Value();
 }
 
-Value PlaceFinder::findRepeated(Value factor) {
+template <typename Made> Value PlaceFinder::findJoined(Value factor) {
   Value value = factor;
   for (bool isShown = false; Operation *op = value.getDefiningOp(); value = op->getOperand(0)) {
     auto reshape = dyn_cast<ReshapeOp>(op);
-    if (isShown && reshape && !isUnitReshape(reshape) && reshape.getX().getDefiningOp<ExpandOp>())
+    if (isShown && reshape && !isUnitReshape(reshape) && reshape.getX().getDefiningOp<Made>())
       return value;
     if (!isView(op) && !isa<CastOp>(op))
       break;
@@ -182,7 +183,8 @@ Places PlaceFinder::find() {
     if (isBehind)
       behind.insert(&op);
   }
-  llvm::SmallSetVector<Value, 8> factors, shown, repeated, permuted, beside, later, sums, reduced, combined, small, all;
+  llvm::SmallSetVector<Value, 8> factors, shown, repeated, shuffled, permuted, beside, later, sums, reduced, combined,
+      small, all;
   for (auto &[reduce, contraction] : contractions) {
     // A factor of f32 beside one of 16 bits is for no unit: the other one may be stored in f32.
     const bool isMixed =
@@ -199,8 +201,10 @@ Places PlaceFinder::find() {
         permuted.insert(operand);
       if (Value view = findShown(factor); view && !isLater && isStorable(view))
         shown.insert(view);
-      if (Value image = findRepeated(factor); image && isStorable(image))
+      if (Value image = findJoined<ExpandOp>(factor); image && isStorable(image))
         repeated.insert(image);
+      if (Value image = findJoined<PermuteOp>(factor); image && isStorable(image))
+        shuffled.insert(image);
     }
     Value sum = reduce.getResult();
     while (sum.hasOneUse())
@@ -245,8 +249,8 @@ Places PlaceFinder::find() {
       add(all, result);
   }
   auto take = [](llvm::SmallSetVector<Value, 8> &set) { return SmallVector<Value>(set.begin(), set.end()); };
-  return {take(factors), take(shown),   take(repeated), take(permuted), take(beside), take(later),
-          take(sums),    take(reduced), take(combined), take(small),    take(all)};
+  return {take(factors), take(shown), take(repeated), take(shuffled), take(permuted), take(beside),
+          take(later),   take(sums),  take(reduced),  take(combined), take(small),    take(all)};
 }
 
 Places zyx::cost::findPlaces(GroupOp group) { return PlaceFinder(group).find(); }

@@ -61,8 +61,9 @@ struct Source {
   /// Bytes from one element to the next along the first axis.
   int64_t distance = 0;
   bool computed = false, window = false, gathered = false;
-  /// Bytes that are neighbours in memory along the second axis and along the first one, of what is read as a window.
-  int64_t runBytes = 0, acrossBytes = 0;
+  /// Bytes that are neighbours in memory along the second axis and along the first one, of what is read as a window;
+  /// and those along the second one that are few elements apart.
+  int64_t runBytes = 0, acrossBytes = 0, nearBytes = 0;
   /// Loads that it is computed from, and whether the last one of them is a window that can be copied in runs.
   int64_t numLoads = 0;
   bool inRuns = false;
@@ -76,7 +77,7 @@ int64_t bytesOf(Value tile) {
   return std::max<int64_t>(cast<RankedTensorType>(tile.getType()).getElementTypeBitWidth() / 8, 1);
 }
 
-int64_t runBytesOf(LoadOp load, Axis along, const Axes &axes) {
+int64_t runBytesOf(LoadOp load, Axis along, int64_t mostStep, const Axes &axes) {
   std::optional<AccessForm> form = AccessForm::compute(load.getView().getDefiningOp<ViewOp>().getMap());
   if (!form)
     return 0;
@@ -85,7 +86,7 @@ int64_t runBytesOf(LoadOp load, Axis along, const Axes &axes) {
       continue;
     form->mergeInnermost(dim);
     const AccessForm::Part &inner = form->parts[form->dims[dim].back()];
-    return inner.stride == 1 ? inner.extent * bytesOf(load.getResult()) : 0;
+    return inner.stride >= 1 && inner.stride <= mostStep ? inner.extent * bytesOf(load.getResult()) : 0;
   }
   return 0;
 }
@@ -136,8 +137,9 @@ Source inspect(Value factor, Axis first, Axis second, Axis depth, const Axes &ax
       source.window |= !view.getMap().isOneWholeBlock() && !isRepeated(load, depth, axes);
       source.computed |= source.window;
       if (source.window) {
-        source.runBytes = runBytesOf(load, second, axes);
-        source.acrossBytes = runBytesOf(load, first, axes);
+        source.runBytes = runBytesOf(load, second, /*mostStep=*/1, axes);
+        source.nearBytes = runBytesOf(load, second, mostRunStep, axes);
+        source.acrossBytes = runBytesOf(load, first, /*mostStep=*/1, axes);
         source.inRuns = hasRuns(load, first, second, axes);
       }
       for (auto [dim, axis] : llvm::enumerate(axes.of(value))) {
@@ -234,9 +236,9 @@ std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::Targe
   const int64_t registerBytes = target.vector.bytes, few = instruction->n, tile = 2 * few;
   const int64_t tileRows = facts.m < tile && facts.rhsWindow ? few : tile;
   const int64_t tileColumns = facts.n < tile && facts.m >= tile ? few : tile;
-  // A run of a quarter of a register is copied at once; across the contraction it fills one, as squares are transposed.
+  // A run of a sixth of a register is copied at once; across the contraction it fills one, as squares are transposed.
   const bool lhsIsScattered =
-      facts.lhsWindow && 4 * facts.lhsRunBytes < registerBytes && facts.lhsAcrossBytes < registerBytes;
+      facts.lhsWindow && 6 * facts.lhsRunBytes < registerBytes && facts.lhsAcrossBytes < registerBytes;
   if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) || facts.m < (tileRows == few ? few / 2 : tile) ||
       facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
@@ -331,7 +333,7 @@ DotFacts describeDot(DotOp dot, ArrayRef<StoreOp> stores, const Axes &axes) {
   facts.lhsWindow = lhs.window;
   facts.rhsWindow = rhs.window;
   facts.rhsInRuns = rhs.inRuns && rhs.numLoads == 1;
-  facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.runBytes : 0;
+  facts.lhsRunBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.nearBytes : 0;
   facts.lhsAcrossBytes = narrowFactor(dot.getLhs()).getDefiningOp<LoadOp>() ? lhs.acrossBytes : 0;
   facts.rhsRunBytes = rhs.runBytes;
   for (StoreOp store : stores) {

@@ -57,6 +57,43 @@ func.func @filters(%x: tensor<1x64x28x28xbf16>, %dy: tensor<1x64x28x28xbf16>) ->
   return %s : tensor<64x64x3x3xf32>
 }
 
+// Rows of 7 positions leave some lanes of half a register empty, and are copied with it.
+// CHECK-LABEL: kernel.func @short_rows_0
+// CHECK-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 98, pack lhs rhs, narrow>>
+func.func @short_rows(%x: tensor<2x64x7x7xbf16>, %dy: tensor<2x64x7x7xbf16>) -> tensor<64x64x3x3xf32> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<2x64x7x7xbf16> -> tensor<2x64x9x9xbf16>
+  %v = graph.window %p dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x64x9x9xbf16> -> tensor<2x64x7x7x3x3xbf16>
+  %v1 = graph.reshape %v : tensor<2x64x7x7x3x3xbf16> -> tensor<2x1x64x7x7x3x3xbf16>
+  %v2 = graph.expand %v1 : tensor<2x1x64x7x7x3x3xbf16> -> tensor<2x64x64x7x7x3x3xbf16>
+  %d1 = graph.reshape %dy : tensor<2x64x7x7xbf16> -> tensor<2x64x1x7x7x1x1xbf16>
+  %d2 = graph.expand %d1 : tensor<2x64x1x7x7x1x1xbf16> -> tensor<2x64x64x7x7x3x3xbf16>
+  %a = graph.cast %v2 : tensor<2x64x64x7x7x3x3xbf16> -> tensor<2x64x64x7x7x3x3xf32>
+  %b = graph.cast %d2 : tensor<2x64x64x7x7x3x3xbf16> -> tensor<2x64x64x7x7x3x3xf32>
+  %m = graph.binary mul %a, %b : tensor<2x64x64x7x7x3x3xf32>
+  %s = graph.reduce add %m dims = [0, 3, 4] : tensor<2x64x64x7x7x3x3xf32> -> tensor<64x64x3x3xf32>
+  return %s : tensor<64x64x3x3xf32>
+}
+
+// Positions that a stride moves apart are rows of the unit, too: as columns windows of 5 elements would be transposed.
+// CHECK-LABEL: kernel.func @strided_filters_0
+// CHECK-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 784, pack lhs rhs, narrow>>
+// CHECK: kernel.dot {{.*}} : tensor<1600x784xbf16>, tensor<784x64xbf16> -> tensor<1600x64xf32>
+func.func @strided_filters(%x: tensor<1x64x56x56xbf16>, %dy: tensor<1x64x28x28xbf16>) -> tensor<64x64x5x5xf32> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %p = graph.pad %x, %zero low = [0, 0, 2, 2] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<1x64x56x56xbf16> -> tensor<1x64x59x59xbf16>
+  %v = graph.window %p dims = [2, 3] size = [5, 5] stride = [2, 2] dilation = [1, 1] : tensor<1x64x59x59xbf16> -> tensor<1x64x28x28x5x5xbf16>
+  %v1 = graph.reshape %v : tensor<1x64x28x28x5x5xbf16> -> tensor<1x1x64x28x28x5x5xbf16>
+  %v2 = graph.expand %v1 : tensor<1x1x64x28x28x5x5xbf16> -> tensor<1x64x64x28x28x5x5xbf16>
+  %d1 = graph.reshape %dy : tensor<1x64x28x28xbf16> -> tensor<1x64x1x28x28x1x1xbf16>
+  %d2 = graph.expand %d1 : tensor<1x64x1x28x28x1x1xbf16> -> tensor<1x64x64x28x28x5x5xbf16>
+  %a = graph.cast %v2 : tensor<1x64x64x28x28x5x5xbf16> -> tensor<1x64x64x28x28x5x5xf32>
+  %b = graph.cast %d2 : tensor<1x64x64x28x28x5x5xbf16> -> tensor<1x64x64x28x28x5x5xf32>
+  %m = graph.binary mul %a, %b : tensor<1x64x64x28x28x5x5xf32>
+  %s = graph.reduce add %m dims = [0, 3, 4] : tensor<1x64x64x28x28x5x5xf32> -> tensor<64x64x5x5xf32>
+  return %s : tensor<64x64x5x5xf32>
+}
+
 // Few channels a group: their windows are summed up as they lie, for all rows of a result at once, and are no product.
 // CHECK-LABEL: kernel.func @grouped_0
 // CHECK-NOT: kernel.dot

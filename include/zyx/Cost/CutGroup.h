@@ -43,6 +43,8 @@ struct Places {
   llvm::SmallVector<mlir::Value> factors, shown;
   /// Images among these whose elements are repeated: they are smaller than their windows.
   llvm::SmallVector<mlir::Value> repeated;
+  /// Those whose elements lie in other places, as shuffled pixels do: their windows have no runs.
+  llvm::SmallVector<mlir::Value> shuffled;
   /// Operands of windows among them that are permutations of what lies in memory, and those that other reductions read.
   llvm::SmallVector<mlir::Value> permuted;
   /// What stands beside sums of products, as masks do, and what later contractions multiply.

@@ -318,6 +318,18 @@ LogicalResult MatrixUnit::packAlong(Point at, Value start, Value panel, Value co
   return success();
 }
 
+/// Zeros for the last register of each packed row, where the steps do not fill it.
+LogicalResult MatrixUnit::clearBehind(Extent height) {
+  if (depth % unit() == 0)
+    return success();
+  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(VectorType::get(unit(), factorType)));
+  Value from = t.evaluator.constantIndex(depth - depth % unit(), loc);
+  return t.emitLoop(0, height, 1, {}, loc, [&](Value row, Accumulators) -> FailureOr<Accumulators> {
+    StoreOp::create(b, loc, zero, lhsMemory, ValueRange{row, from}, Value(), DenseBoolArrayAttr());
+    return Accumulators();
+  });
+}
+
 /// Packs rows of a window along the contraction, or of what lies across it in squares; false where these are no runs.
 FailureOr<bool> MatrixUnit::packRuns(const Point &at, Value start, Value row0, Extent height) {
   if (!lhsMemory)
@@ -327,8 +339,18 @@ FailureOr<bool> MatrixUnit::packRuns(const Point &at, Value start, Value row0, E
   auto place = [](Value row, Value step) -> SmallVector<Value> { return {row, step}; };
   box.place = place;
   Packer packer(t, loc);
-  const Packer::Runs runs = packer.findRuns(box, unit());
-  FailureOr<bool> isPackedSo = packer.packRuns(box, unit());
+  int64_t width = unit();
+  Packer::Runs runs = packer.findRuns(box, width);
+  // Runs that leave most of a register's lanes empty, as rows of 6 or 7 positions do, are copied with half of them.
+  if (runs.length == 0) {
+    width /= 2;
+    runs = packer.findRuns(box, width);
+    if (runs.length == 0 || runs.isTransposed)
+      return false;
+    if (failed(clearBehind(height)))
+      return failure();
+  }
+  FailureOr<bool> isPackedSo = packer.packRuns(box, width);
   if (failed(isPackedSo) || !*isPackedSo || !runs.isTransposed || depth % unit() == 0)
     return isPackedSo;
   // Squares read the last step again behind it, which may be infinite: times zero that is no zero.

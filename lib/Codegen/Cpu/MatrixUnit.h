@@ -57,6 +57,7 @@ private:
     mlir::Value tile;
     bool isUnsigned = false;
   };
+  mlir::LogicalResult clearBehind(Extent height);
   mlir::FailureOr<bool> packRuns(const Point &at, mlir::Value start, mlir::Value row0, Extent height);
   mlir::LogicalResult lookThroughLhs(Extent height);
   static Factor narrow(mlir::Value tile);

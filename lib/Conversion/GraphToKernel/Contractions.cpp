@@ -213,11 +213,14 @@ bool GroupAxes::shouldSwapFactors(const ClassContraction &dot) const {
   const Type element = getElementTypeOrSelf(dot.lhs.getType());
   const bool isNarrow = element.isBF16() || element.getIntOrFloatBitWidth() == 8;
   if (Value right = findWindow(dot.rhs)) {
-    const int64_t terms = longestRun(right, dot.k, /*mostStep=*/1), positions = longestRun(right, dot.n, nearStep);
-    // Rows of narrow elements are packed as they lie only where a run fills a register of them.
+    const int64_t terms = longestRun(right, dot.k, /*mostStep=*/isNarrow ? nearStep : 1),
+                  positions = longestRun(right, dot.n, nearStep);
+    // Rows of narrow elements are packed as they lie only where a run fills a register of them, but that columns with
+    // shorter runs than these are transposed.
     constexpr int64_t shortestRun = 4;
     const int64_t perRegister = 4 * packedLanes * 8 / element.getIntOrFloatBitWidth();
-    if (isNarrow && terms < perRegister && positions >= shortestRun)
+    const bool isTransposed = 2 * positions < packedLanes && terms >= packedLanes;
+    if (isNarrow && terms < perRegister && positions >= shortestRun && !isTransposed)
       return false;
     return countPoints(dot.m) % packedLanes == 0 && terms > positions;
   }
