@@ -96,7 +96,7 @@ static Status checkThreads(FuncOp func, const char *language, bool hasThreads) {
     auto alloc = dyn_cast<AllocOp>(op);
     auto barrier = dyn_cast<BarrierOp>(op);
     auto id = dyn_cast<IdOp>(op);
-    const bool isKnown = barrier ? hasThreads && barrier.getScope() == Scope::Workgroup
+    const bool isKnown = barrier ? hasThreads && barrier.getScope() == Scope::Workgroup && !barrier.getThreads()
                          : id
                              ? hasThreads && id.getKind() == IdKind::Thread
                              : !isa<KernelDialect>(op->getDialect()) ||

@@ -65,6 +65,7 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"laneRegisters", &SimtFacts::laneRegisters},
                                                        Field{"maxBuffers", &SimtFacts::maxBuffers},
                                                        Field{"hasSharedFences", &SimtFacts::hasSharedFences},
+                                                       Field{"hasCountedBarriers", &SimtFacts::hasCountedBarriers},
                                                        Field{"hasEarlyLaunches", &SimtFacts::hasEarlyLaunches}};
 
 template <>
