@@ -194,6 +194,29 @@ struct Emitted {
   size_t numFound = 0;
 };
 
+/// Parts of kernels that nothing launches by themselves.
+llvm::SmallPtrSet<Operation *, 8> findPartsAlone(ModuleOp module) {
+  llvm::SmallPtrSet<Operation *, 8> parts;
+  for (auto func : module.getOps<kernel::FuncOp>())
+    if (std::optional<ArrayAttr> own = func.getParts())
+      for (auto part : own->getAsRange<FlatSymbolRefAttr>())
+        parts.insert(module.lookupSymbol(part.getValue()));
+  if (!parts.empty())
+    module.walk([&](plan::LaunchOp launch) { parts.erase(module.lookupSymbol(launch.getKernel())); });
+  return parts;
+}
+
+/// A module of the parts of a kernel.
+OwningOpRef<ModuleOp> cloneParts(kernel::FuncOp func) {
+  OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
+  auto module = func->getParentOfType<ModuleOp>();
+  llvm::SmallPtrSet<Attribute, 8> added;
+  for (auto part : func.getPartsAttr().getAsRange<FlatSymbolRefAttr>())
+    if (added.insert(part).second)
+      own->push_back(module.lookupSymbol(part.getValue())->clone());
+  return own;
+}
+
 /// Takes each kernel by itself down to its code.
 class KernelCompiler {
 public:
@@ -209,10 +232,23 @@ public:
       Turns toTarget("target", options, stages), toLowered("lowered", options, stages);
       PhaseRunner lowered(module.getContext(), options, Phase::Lowered);
       PhaseRunner target(module.getContext(), options, Phase::Target);
-      SmallVector<kernel::FuncOp> kernels(module.getOps<kernel::FuncOp>());
+      const llvm::SmallPtrSet<Operation *, 8> parts = findPartsAlone(module);
+      SmallVector<kernel::FuncOp> kernels;
+      // Parts that are launched by themselves, too, become another form below.
+      llvm::DenseMap<Operation *, Hash128> identities;
+      llvm::DenseMap<Operation *, OwningOpRef<ModuleOp>> alone;
+      for (auto func : module.getOps<kernel::FuncOp>()) {
+        if (parts.contains(func))
+          continue;
+        kernels.push_back(func);
+        if (func.getParts()) {
+          identities[func] = reuse.identify(func);
+          alone[func] = cloneParts(func);
+        }
+      }
       size_t numLowered = 0;
       for (kernel::FuncOp func : kernels) {
-        const Hash128 identity = reuse.identify(func);
+        const Hash128 identity = func.getParts() ? identities.lookup(func) : reuse.identify(func);
         if (func.getExternal()) {
           ZYX_RETURN_IF_ERROR(addExternal(func, identity));
           continue;
@@ -224,7 +260,7 @@ public:
         }
         const size_t remarksBefore = options.remarks ? options.remarks->size() : 0;
         const std::string name = func.getName().str();
-        OwningOpRef<ModuleOp> own = ModuleOp::create(func.getLoc());
+        OwningOpRef<ModuleOp> own = func.getParts() ? std::move(alone[func]) : ModuleOp::create(func.getLoc());
         kernel::copyTarget(module, *own);
         Operation *behind = func->getNextNode();
         func->moveBefore(own->getBody(), own->getBody()->end());
@@ -248,6 +284,8 @@ public:
         reuse.noteCompiled(std::move(kept));
         ZYX_RETURN_IF_ERROR(emitter.add(*own));
       }
+      for (Operation *part : parts)
+        part->erase();
       // A plan that only copies has code too, though nothing is in it, and one whose kernels are all external.
       if (numLowered == 0) {
         OwningOpRef<ModuleOp> none = ModuleOp::create(module.getLoc());
@@ -311,7 +349,7 @@ private:
 /// Has each kernel compiled while the next one is lowered.
 Result<Emitted> emit(ModuleOp module, const Options &options, std::vector<Stage> &stages) {
   ZYX_ASSIGN_OR_RETURN(const target::Backend *backend, backends().find(options.target));
-  const size_t numKernels = llvm::range_size(module.getOps<kernel::FuncOp>());
+  const size_t numKernels = llvm::range_size(module.getOps<kernel::FuncOp>()) - findPartsAlone(module).size();
   ZYX_ASSIGN_OR_RETURN(
       std::unique_ptr<target::Emitter> emitter,
       backend->createEmitter(

@@ -6,6 +6,7 @@
 
 #include "zyx/Base/Envelope.h"
 
+using namespace mlir;
 using namespace zyx;
 using namespace zyx::pipelines;
 
@@ -20,7 +21,17 @@ KernelReuse::KernelReuse(const Options &options, const target::Emitter &emitter)
               (options.optimise ? " " : " unoptimised ") + options.target.cacheKey() + "\n") {}
 
 Hash128 KernelReuse::identify(kernel::FuncOp scheduled) const {
-  return hashBytes(std::string_view(machine + plan::textWithoutName(scheduled)));
+  std::string text = machine;
+  if (!scheduled.getParts())
+    return hashBytes(std::string_view(text + plan::textWithoutName(scheduled)));
+  // Names of parts are those of a program.
+  auto module = scheduled->getParentOfType<ModuleOp>();
+  for (auto [name, arguments] : llvm::zip_equal(scheduled.getPartsAttr().getAsRange<FlatSymbolRefAttr>(),
+                                                scheduled.getPartArgumentsAttr().getAsRange<DenseI64ArrayAttr>())) {
+    text += plan::textWithoutName(module.lookupSymbol<kernel::FuncOp>(name.getValue()));
+    llvm::raw_string_ostream(text) << arguments << '\n';
+  }
+  return hashBytes(std::string_view(text));
 }
 
 /// Of bytes that anybody may have kept: nothing but what `store` has written for the key.

@@ -93,6 +93,8 @@ void addSchedulePhase(OpPassManager &passes, const Options &options) {
     passes.addPass(schedule::createChooseSchedulePass({options.measured, options.listChoices}));
     if (!options.target.hasSubgroups())
       passes.addPass(schedule::createPackWeightsPass());
+    if (options.target.simt.hasCountedBarriers && options.fusion != Fusion::None)
+      passes.addPass(schedule::createJoinLaunchesPass());
   } else {
     passes.addPass(schedule::createFitStackPass());
   }
@@ -115,6 +117,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addPass(kernel::createDivideAlignedPass());
   passes.addPass(createCSEPass());
+  if (options.target.simt.hasCountedBarriers)
+    passes.addPass(kernel::createJoinPartsPass());
   kernel::VerifyFormPassOptions last{.form = {"lowered"}, .expanded = true};
   if (options.target.hasTensorCores())
     last.form.push_back("machine");

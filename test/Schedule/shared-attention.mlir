@@ -105,10 +105,12 @@ func.func @grouped(%q: tensor<70x8x1x64xbf16> {graph.name = "q"}, %keys: tensor<
 
 // -----
 
-// Keys and values of a cache and what comes behind it, which are returned, too: a copy, and an attention that reads both parts.
+// Keys and values of a cache and what comes behind it, which are returned, too: a copy, which is launched once for both, and an
+// attention that reads both parts.
 // CHECK-LABEL: plan.func @
 // CHECK: kernel.func
 // CHECK: kernel.func @{{.*}}schedule = #kernel.schedule<[#kernel.online_step<"k0", 64>]>, threads = 128
+// CHECK: kernel.func @grown_0_and_grown_0(
 // CHECK-NOT: kernel.func
 func.func @grown(%q: tensor<70x2x1x64xf16> {graph.name = "q"}, %keys: tensor<70x2x127x64xf16> {graph.name = "keys"}, %values: tensor<70x2x127x64xf16> {graph.name = "values"}, %k: tensor<70x2x1x64xf16> {graph.name = "k"}, %v: tensor<70x2x1x64xf16> {graph.name = "v"}) -> (tensor<70x2x1x64xf16> {graph.name = "y"}, tensor<70x2x128x64xf16> {graph.name = "keys"}, tensor<70x2x128x64xf16> {graph.name = "values"}) {
   %v1 = graph.concat %keys, %k dim = 2 : (tensor<70x2x127x64xf16>, tensor<70x2x1x64xf16>) -> tensor<70x2x128x64xf16>

@@ -2,7 +2,7 @@
 
 // The gradient of a depthwise filter reads what comes to the results for each element of the window: where that lies across rows
 // of windows, channels last, it is turned once.
-// CHECK: plan.launch @main_0_term0
+// CHECK: plan.launch @main_0_window_and_main_0_term0
 // CHECK: plan.launch @main_0 ins
 // CHECK: kernel.func @main_0(
 // CHECK: kernel.view {{.*}} map <[<[{{.*}}] strides [{{[0-9]+(, [0-9]+)*}}, 1]>]>

@@ -91,6 +91,31 @@ def PadRowsPass : Pass<"zyx-schedule-pad-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }
 
+def JoinLaunchesPass : Pass<"zyx-schedule-join-launches", "::mlir::ModuleOp"> {
+  let summary = "Launch small kernels that do not wait for each other as one";
+  let description = [{
+    For machines where some threads of a workgroup may meet at a barrier while others do something else. A launch goes to an
+    earlier one that it need not wait for, so that one launch of a kernel with `parts` is both. Of those that it may go to, the
+    one is chosen beside which most of it is hidden, by the bytes and operations of both; the longest chain of commands gets no
+    longer if that can be. A launch that stays alone goes to a later one, in front of what waits for it. Kernels of
+    tensor cores and of clusters stay alone, as do those that walk keys, or that have more than 512 threads, beside products 256. The workgroups of all
+    parts fill the machine at most three times, where a core has two at once of kernels with products. Those of a part with fewer
+    threads than another fill it once. A launch with results of more than an eighth of the
+    second cache joins the launch in front of it alone, since its results would have memory for longer.
+
+    `-zyx-kernel-join-parts` makes the kernel when its parts are lowered. Each joint is a remark.
+
+    ```mlir
+    %0 = plan.launch @sum_a ins(%x : !plan.buffer<f32[32x96]>) outs(%a : !plan.buffer<f32[96]>)
+    %1 = plan.launch @sum_b ins(%y : !plan.buffer<f32[32x24]>) outs(%b : !plan.buffer<f32[24]>)
+    // becomes
+    %0 = plan.launch @sum_a_and_sum_b ins(%x, %y : !plan.buffer<f32[32x96]>, !plan.buffer<f32[32x24]>)
+           outs(%a, %b : !plan.buffer<f32[96]>, !plan.buffer<f32[24]>)
+    ```
+  }];
+  let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
+}
+
 def FitStackPass : Pass<"zyx-schedule-fit-stack"> {
   let summary = "Give programs no more sums than the stack has room for";
   let description = [{

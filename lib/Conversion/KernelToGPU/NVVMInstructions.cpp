@@ -79,10 +79,18 @@ public:
                                   : NVVM::BlockInClusterIdXOp::create(builder, loc, i32).getResult();
   }
 
-  void barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory) const override {
+  void barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory,
+               std::optional<int64_t> threads) const override {
     if (scope == Scope::Cluster) {
       NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
       NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+    } else if (threads) {
+      auto constant = [&](int64_t value) -> Value {
+        return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
+      };
+      // Not the one of all threads, at which the others may wait already.
+      NVVM::BarrierOp::create(builder, loc, Type(), /*barrierId=*/constant(1), constant(*threads),
+                              NVVM::BarrierReductionAttr(), Value());
     } else {
       NVVM::Barrier0Op::create(builder, loc);
     }
@@ -150,6 +158,10 @@ public:
     func->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
     func->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(), builder.getDenseI32ArrayAttr({launch.threads}));
     func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), builder.getI32IntegerAttr(launch.minWorkgroups));
+    // A workgroup finds its part of a kernel in a few comparisons; a table would be in memory.
+    SmallVector<Attribute> passed(func.getPassthroughAttr().getValue());
+    passed.push_back(builder.getStrArrayAttr({"no-jump-tables", "true"}));
+    func.setPassthroughAttr(builder.getArrayAttr(passed));
     if (launch.cluster > 1)
       func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(), builder.getDenseI32ArrayAttr({launch.cluster, 1, 1}));
   }

@@ -43,6 +43,10 @@ public:
     if (func.getCluster().value_or(1) > 1)
       return func.emitOpError("has workgroups in clusters, which AMD's GPUs have not");
     WalkResult walked = func.walk([](Operation *op) {
+      if (auto barrier = dyn_cast<BarrierOp>(op); barrier && barrier.getThreads()) {
+        barrier.emitOpError("is met by some threads of a workgroup alone, which AMD's GPUs have no instruction for");
+        return WalkResult::interrupt();
+      }
       if (!isa<PeerOp, WarpReadOp, WarpMultiplyOp>(op))
         return WalkResult::advance();
       op->emitOpError("has no counterpart in ROCDL: matrix instructions of AMD's GPUs are not used");
@@ -68,7 +72,8 @@ public:
                                LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(mask)));
   }
 
-  void barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory memory) const override {
+  void barrier(OpBuilder &builder, Location loc, Scope scope, BarrierMemory memory,
+               std::optional<int64_t>) const override {
     ZYX_ASSERT(scope == Scope::Workgroup, "check() refuses clusters");
     fence(builder, loc, LLVM::AtomicOrdering::release, memory);
     ROCDL::SBarrierOp::create(builder, loc);

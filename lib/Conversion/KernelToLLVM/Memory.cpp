@@ -81,8 +81,8 @@ private:
 
   LLVM::LLVMFuncOp body;
   const MemoryFacts facts;
-  /// Bytes of the two spaces.
-  int64_t allocated = 0, allocatedShared = 0;
+  /// Where the allocations of either space begin.
+  DenseMap<Value, int64_t> begins;
   /// Something is stored past the caches.
   bool streams = false;
   OpBuilder builder;
@@ -230,9 +230,7 @@ LogicalResult MemoryLowering::lower(AllocOp alloc) {
   if (isShared && !facts.shared)
     return alloc.emitOpError("asks for shared memory, which programs that are one thread do not have");
   int64_t elements = ShapedType::getNumElements(type.getShape());
-  int64_t &used = isShared ? allocatedShared : allocated;
-  const int64_t begin = used;
-  used += bytesOf(alloc);
+  const int64_t begin = begins.lookup(alloc);
   StridedAddress place{{}, builder.getIndexAttr(0), {}};
   rowMajor(type.getShape(), place.strides, builder);
   if (Value memory = isShared ? facts.shared : facts.scratch) {
@@ -244,9 +242,9 @@ LogicalResult MemoryLowering::lower(AllocOp alloc) {
     places[alloc] = std::move(place);
     return success();
   }
-  if (allocated > facts.privateBytes)
-    return alloc.emitOpError() << "brings the kernel's private memory to " << allocated
-                               << " bytes; the stack has room for " << facts.privateBytes;
+  if (const int64_t end = begin + bytesOf(alloc); end > facts.privateBytes)
+    return alloc.emitOpError() << "brings the kernel's private memory to " << end << " bytes; the stack has room for "
+                               << facts.privateBytes;
   // In the entry block an allocation is part of the frame, once for all programs.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&body.getBody().front());
@@ -618,11 +616,13 @@ void MemoryLowering::lower(IdOp id) {
 }
 
 void MemoryLowering::lower(BarrierOp barrier) {
-  facts.threads->barrier(builder, loc, barrier.getScope(), facts.barriers);
+  facts.threads->barrier(builder, loc, barrier.getScope(), facts.barriers, barrier.getThreads());
   barrier.erase();
 }
 
 LogicalResult MemoryLowering::run() {
+  for (Space space : {Space::Shared, Space::Private})
+    placeAllocations(body.getBody(), space, 0, [&](AllocOp alloc, int64_t begin) { begins[alloc] = begin; });
   SmallVector<Operation *> ops;
   body.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
   SmallVector<Operation *> views;

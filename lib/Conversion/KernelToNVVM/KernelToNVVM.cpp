@@ -339,6 +339,8 @@ LogicalResult Lowering::lower(IdOp op) {
 LogicalResult Lowering::lower(BarrierOp op) {
   if (threads.isSingle() && kernel.getThreads().value_or(1) > 1)
     return op.emitOpError("is met by one thread only");
+  if (op.getThreads())
+    return op.emitOpError("of some threads of a workgroup stands in a kernel of the machine form");
   if (op.getAsync())
     NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKind::async_shared,
                                NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));

@@ -104,7 +104,7 @@ static Status checkThreads(FuncOp func, const char *language, bool hasThreads) {
     auto barrier = dyn_cast<BarrierOp>(op);
     auto id = dyn_cast<IdOp>(op);
     const bool isOfSubgroup = isa<SubgroupReduceOp>(op);
-    const bool isKnown = barrier        ? hasThreads && barrier.getScope() == Scope::Workgroup
+    const bool isKnown = barrier        ? hasThreads && barrier.getScope() == Scope::Workgroup && !barrier.getThreads()
                          : isOfSubgroup ? hasThreads
                          : id
                              ? hasThreads && (id.getKind() == IdKind::Thread || isOfSubgroups(id.getKind()))

@@ -289,6 +289,7 @@ TargetInfo turing() {
   info.arithmetic.hasMaximum = false;
   addWorkgroups(info);
   info.simt.sharedBytes = 64 << 10;
+  info.simt.hasCountedBarriers = true;
   info.matrix.instructions = {warpProduct("mma.m16n8k8.f16", 8, MatrixType::F16)};
   addTensorCopies(info);
   info.memory.l1Bytes = 96 << 10;

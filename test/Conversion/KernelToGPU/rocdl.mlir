@@ -146,3 +146,11 @@ kernel.func @product(%x: !kernel.buffer<f32, global>) attributes {form = #kernel
   }
   kernel.return
 }
+
+// -----
+
+kernel.func @counted(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
+  // expected-error @+1 {{is met by some threads of a workgroup alone, which AMD's GPUs have no instruction for}}
+  kernel.barrier workgroup threads 64
+  kernel.return
+}

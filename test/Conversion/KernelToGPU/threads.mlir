@@ -283,3 +283,43 @@ kernel.func @choose(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lo
   }
   kernel.return
 }
+
+// -----
+
+// Some threads of a workgroup meet alone, and what alternatives share is one memory of 256 bytes.
+
+// CHECK-LABEL: llvm.func @alternatives
+// CHECK-NOT: llvm.getelementptr %{{.*}}[256]
+// CHECK: %[[COUNT:.*]] = llvm.mlir.constant(64 : i32)
+// CHECK: nvvm.barrier id = %{{.*}} number_of_threads = %[[COUNT]]
+!buffer = !kernel.buffer<f32, global>
+#all = #kernel.map<[#kernel.block<[128] strides [1]>]>
+!all = !kernel.view<128xf32, global>
+kernel.func @alternatives(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %xs = kernel.view %x map #all : !buffer -> !all
+  %ys = kernel.view %y map #all : !buffer -> !all
+  kernel.grid (%i) in [2] step [1] {
+    %t = kernel.id thread
+    %first = arith.cmpi ult, %i, %c1 : index
+    scf.if %first {
+      %few = arith.cmpi ult, %t, %c64 : index
+      scf.if %few {
+        %s = kernel.alloc : !kernel.view<64xf32, shared>
+        %v = kernel.load %xs[%t] : !all -> f32
+        kernel.store %v, %s[%t] : f32, !kernel.view<64xf32, shared>
+        kernel.barrier workgroup threads 64
+        %w = kernel.load %s[%c0] : !kernel.view<64xf32, shared> -> f32
+        kernel.store %w, %ys[%t] : f32, !all
+      }
+    } else {
+      %s = kernel.alloc : !kernel.view<64xf32, shared>
+      kernel.barrier workgroup
+      %w = kernel.load %s[%c0] : !kernel.view<64xf32, shared> -> f32
+      kernel.store %w, %ys[%t] : f32, !all
+    } {kernel.alternatives}
+  }
+  kernel.return
+}

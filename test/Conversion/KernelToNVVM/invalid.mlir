@@ -106,6 +106,14 @@ kernel.func @single_barrier() attributes {form = #kernel.form<machine>, threads 
 
 // -----
 
+kernel.func @counted_barrier() attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  // expected-error @below {{of some threads of a workgroup stands in a kernel of the machine form}}
+  kernel.barrier workgroup threads 64
+  kernel.return
+}
+
+// -----
+
 #acc = #kernel.frag<wgmma_acc>
 #row = #kernel.slice<dim = 1, #acc>
 #sw = #kernel.shared<swizzle = 128>

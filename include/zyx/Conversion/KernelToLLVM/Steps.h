@@ -29,7 +29,8 @@ public:
   /// The number of a thread in its workgroup, or of a workgroup in its cluster, in 32 bits.
   virtual mlir::Value id(mlir::OpBuilder &builder, mlir::Location loc, IdKind kind) const = 0;
   /// Waits for the threads of the workgroup or of the cluster, and shows them what was written.
-  virtual void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope, BarrierMemory memory) const = 0;
+  virtual void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope, BarrierMemory memory,
+                       std::optional<int64_t> threads = {}) const = 0;
   /// The address of the same place in the shared memory of another workgroup of the cluster.
   virtual mlir::Value peer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
                            mlir::Value group) const = 0;

@@ -67,6 +67,7 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"fusedBuffers", &SimtFacts::fusedBuffers},
                                                        Field{"hasSubgroupOps", &SimtFacts::hasSubgroupOps},
                                                        Field{"hasSharedFences", &SimtFacts::hasSharedFences},
+                                                       Field{"hasCountedBarriers", &SimtFacts::hasCountedBarriers},
                                                        Field{"hasEarlyLaunches", &SimtFacts::hasEarlyLaunches}};
 
 template <>

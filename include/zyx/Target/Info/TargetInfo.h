@@ -104,6 +104,8 @@ struct SimtFacts {
   bool hasSubgroupOps = false;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
+  /// Some subgroups of a workgroup may wait for each other at a barrier, while others do something else.
+  bool hasCountedBarriers = false;
   /// A kernel may begin before the one that it is behind is over, and has an instruction that waits for that.
   bool hasEarlyLaunches = false;
 

@@ -133,6 +133,17 @@ LogicalResult FuncOp::verify() {
       external &&
       (external.getNumResults() < 0 || external.getNumResults() > getNumArguments() || external.getSharedBytes() < 0))
     return emitOpError("is external, with more results than arguments or fewer than no bytes of shared memory");
+  if (ArrayAttr parts = getPartsAttr()) {
+    ArrayAttr arguments = getPartArgumentsAttr();
+    if (parts.size() < 2 || !arguments || arguments.size() != parts.size())
+      return emitOpError("needs two parts or more, and the arguments of each");
+    for (auto own : arguments.getAsRange<DenseI64ArrayAttr>())
+      for (int64_t argument : own.asArrayRef())
+        if (argument < 0 || argument >= static_cast<int64_t>(getNumArguments()))
+          return emitOpError() << "has " << getNumArguments() << " arguments, of which a part has number " << argument;
+    if (getBody().front().getOperations().size() != 1)
+      return emitOpError("has parts, and ops of its own");
+  }
   unsigned grids = 0;
   for (Operation &op : getBody().front())
     grids += isa<GridOp>(op);

@@ -52,6 +52,10 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     is the number of an argument of i32 that is not 0 in a batch whose blocks are all streamed after all, and how far apart its batches
     are.
 
+    One with `parts` stands for other kernels of its module, which one launch is to run side by side. Its body holds nothing until
+    they are lowered: `-zyx-kernel-join-parts` makes it of theirs then. `part_arguments` says for each part which of this
+    kernel's arguments are its own.
+
     `key`, `choices` and `costs` are there where the schedules of a kernel were listed: by what it is known, the texts of the
     schedules, and what each is estimated to take. A kernel with `trial` is made to be weighed alone: nothing is said of its
     schedule.
@@ -78,7 +82,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInter
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$min_resident_threads, UnitAttr:$row_groups,
     OptionalAttr<StrAttr>:$key, OptionalAttr<StrArrayAttr>:$choices, OptionalAttr<F64ArrayAttr>:$costs, UnitAttr:$trial,
     OptionalAttr<Kernel_ExternalAttr>:$external, OptionalAttr<DenseI64ArrayAttr>:$visible,
-    OptionalAttr<DenseI64ArrayAttr>:$finite);
+    OptionalAttr<DenseI64ArrayAttr>:$finite, OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
+    OptionalAttr<TypedArrayAttrBase<DenseI64ArrayAttr, "argument numbers of each part">>:$part_arguments);
   let regions = (region AnyRegion:$body);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::FunctionType":$type)>];
   let skipDefaultBuilders = 1;
@@ -492,10 +497,15 @@ def Kernel_BarrierOp : Kernel_Op<"barrier"> {
   let summary = "Wait until all threads of the scope have come here";
   let description = [{
     Memory that they wrote before is visible to all of them after. With `async`, writes to shared memory
-    are visible to asynchronous copies as well.
+    are visible to asynchronous copies as well. With `threads`, which are whole subgroups, the first threads of a workgroup
+    alone come here and wait for each other.
   }];
-  let arguments = (ins Kernel_Scope:$scope, UnitAttr:$async);
-  let assemblyFormat = "$scope (`async` $async^)? attr-dict";
+  let arguments = (ins Kernel_Scope:$scope, UnitAttr:$async,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$threads);
+  let builders = [OpBuilder<(ins "::zyx::kernel::Scope":$scope, "bool":$async), [{
+    build($_builder, $_state, scope, async, ::mlir::IntegerAttr());
+  }]>];
+  let assemblyFormat = "$scope (`threads` $threads^)? (`async` $async^)? attr-dict";
 }
 
 def Kernel_RolesOp : Kernel_Op<"roles", [SingleBlockImplicitTerminator<"YieldOp">, NoRegionArguments]> {

@@ -67,6 +67,26 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def JoinPartsPass : Pass<"zyx-kernel-join-parts", "::mlir::ModuleOp"> {
+  let summary = "Make one kernel of kernels that a launch runs side by side";
+  let description = [{
+    Of a kernel with `parts` that are in the lowered form. Each workgroup runs a program of one part, by its number, or, of a
+    part whose programs are threads, as many as it has threads. A workgroup has the most threads that a part asks for. Where
+    a part asks for fewer, these meet at barriers of their own. What parts share within a workgroup is one memory. A part
+    that nothing launches by itself is erased.
+
+    ```mlir
+    kernel.func @both(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+      form = #kernel.form<lowered>, parts = [@a, @b], part_arguments = [array<i64: 0>, array<i64: 1>]} {
+    // becomes, where @a has 96 programs
+    kernel.grid (%group) in [200] step [1] {
+      %0 = arith.cmpi ult, %group, %c96 : index
+      scf.if %0 {
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
   let summary = "Vectors are their lanes, and views are rows of elements";
   let description = [{

@@ -1,0 +1,411 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Small kernels that do not wait for each other are one launch: a card begins a kernel when the one before is over,
+// which takes longer than what many a kernel of a small model does.
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Tile/Axes.h"
+#include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Schedule/Choices.h"
+#include "zyx/Schedule/Passes.h"
+
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace zyx::schedule {
+#define GEN_PASS_DEF_JOINLAUNCHESPASS
+#include "zyx/Schedule/Passes.h.inc"
+} // namespace zyx::schedule
+
+using namespace mlir;
+using namespace zyx::kernel;
+using zyx::target::TargetInfo;
+namespace plan = zyx::plan;
+
+namespace {
+
+/// Threads of a workgroup up to which each has the registers that it wants, whoever else is in the kernel: sums of
+/// products want all that there are.
+constexpr int64_t mostThreads = 512, mostProductThreads = 256;
+/// Kernels and buffers of a launch.
+constexpr size_t mostParts = 8, mostBuffers = 64;
+/// Workgroups of products that a core has at once: each thread keeps many sums.
+constexpr int64_t residentProducts = 2;
+/// How often the workgroups of a launch may fill the machine: larger kernels hide a launch by themselves, and lose more
+/// where another kernel takes their registers.
+constexpr int64_t mostWaves = 3;
+
+/// What is known of a kernel before it is lowered.
+struct KernelFacts {
+  int64_t threads = 1;
+  int64_t programs = 1;
+  bool multiplies = false;
+};
+
+/// Commands of a block that may run at the same time.
+struct Slot {
+  SmallVector<unsigned> commands;
+  /// The same as launches; none where it is another command, or one that others may not join.
+  SmallVector<plan::LaunchOp> launches;
+  /// What the longest takes, in cycles.
+  double cycles = 0;
+  /// How many slots follow each other up to this one, at least.
+  unsigned level = 0;
+};
+
+class LaunchJoiner {
+public:
+  LaunchJoiner(ModuleOp module, const TargetInfo &machine) : module(module), machine(machine), symbols(module) {}
+  void run(Block &block);
+
+private:
+  struct Order;
+  const std::optional<KernelFacts> &factsOf(StringRef kernel);
+  std::optional<KernelFacts> findFacts(FuncOp func) const;
+  double cyclesOf(plan::LaunchOp launch) const;
+  bool fits(const Slot &slot, plan::LaunchOp launch);
+  bool isSmall(ValueRange buffers) const;
+  plan::LaunchOp join(MutableArrayRef<plan::LaunchOp> launches);
+  FuncOp makeKernel(MutableArrayRef<plan::LaunchOp> launches, ArrayRef<SmallVector<int64_t>> arguments,
+                    ArrayRef<Type> types);
+
+  ModuleOp module;
+  const TargetInfo &machine;
+  SymbolTable symbols;
+  llvm::StringMap<std::optional<KernelFacts>> known;
+  /// Kernels that were made, by their parts and the arguments of these.
+  llvm::StringMap<FuncOp> made;
+};
+
+struct JoinLaunches : zyx::schedule::impl::JoinLaunchesPassBase<JoinLaunches> {
+  void runOnOperation() override {
+    const TargetInfo *machine = requireTarget(getOperation());
+    if (!machine)
+      return signalPassFailure();
+    if (!machine->simt.hasCountedBarriers)
+      return markAllAnalysesPreserved();
+    SmallVector<Block *> blocks;
+    for (plan::FuncOp plan : getOperation().getOps<plan::FuncOp>()) {
+      blocks.push_back(&plan.getBody().front());
+      plan.walk([&](plan::LoopOp loop) {
+        for (Region &body : loop.getBodies())
+          blocks.push_back(&body.front());
+      });
+    }
+    LaunchJoiner joiner(getOperation(), *machine);
+    for (Block *block : blocks)
+      joiner.run(*block);
+  }
+};
+
+} // namespace
+
+std::optional<KernelFacts> LaunchJoiner::findFacts(FuncOp func) const {
+  if (!func || func.getForm() != Form::Tiled || func.getExternal() || func.getCluster().value_or(1) > 1 ||
+      !func.getSchedule())
+    return std::nullopt;
+  KernelFacts facts;
+  facts.threads = static_cast<int64_t>(func.getThreads().value_or(1));
+  if (facts.threads > mostThreads || (facts.threads > 1 && facts.threads % machine.simt.subgroupSize != 0))
+    return std::nullopt;
+  ScopedDiagnosticHandler quiet(func.getContext(), [](Diagnostic &) { return success(); });
+  FailureOr<Axes> axes = Axes::compute(func);
+  if (failed(axes))
+    return std::nullopt;
+  llvm::SmallDenseMap<Axis, int64_t> tiles;
+  for (Attribute step : func.getScheduleAttr().getSteps()) {
+    // Warps of such kernels have parts of their own.
+    if (isa<TensorStepAttr, OnlineStepAttr>(step))
+      return std::nullopt;
+    if (auto grid = dyn_cast<GridStepAttr>(step)) {
+      FailureOr<Axis> axis = axes->find(grid.getAxis(), func);
+      if (failed(axis))
+        return std::nullopt;
+      tiles[*axis] = grid.getTile();
+    }
+  }
+  for (auto [axis, tile] : tiles)
+    facts.programs *= llvm::divideCeil(axes->extent(axis), tile);
+  int64_t products = 0;
+  func.walk([&](DotOp) { ++products; });
+  // An attention.
+  if (products > 1)
+    return std::nullopt;
+  facts.multiplies = products == 1;
+  return facts;
+}
+
+const std::optional<KernelFacts> &LaunchJoiner::factsOf(StringRef kernel) {
+  auto [it, isNew] = known.try_emplace(kernel);
+  if (isNew)
+    it->second = findFacts(symbols.lookup<FuncOp>(kernel));
+  return it->second;
+}
+
+static int64_t bytesOf(Value buffer) {
+  auto type = cast<plan::BufferType>(buffer.getType());
+  return static_cast<int64_t>(*zyx::byteSize(type.getTensorType()));
+}
+
+/// By memory, or by arithmetic: what kernels of equal use to each other are chosen by.
+double LaunchJoiner::cyclesOf(plan::LaunchOp launch) const {
+  double bytes = 0;
+  for (Value buffer : llvm::concat<Value>(launch.getIns(), launch.getOuts()))
+    bytes += static_cast<double>(bytesOf(buffer));
+  const auto cores = static_cast<double>(machine.cores);
+  return std::max(bytes / (cores * static_cast<double>(machine.costs.memoryBytesPerCycle)),
+                  static_cast<double>(launch.getFlops()) / (cores * static_cast<double>(machine.costs.lanesPerCycle)));
+}
+
+/// Whether buffers may have memory for longer, where a launch comes earlier than what it makes is read, or later than
+/// what it reads is made.
+bool LaunchJoiner::isSmall(ValueRange buffers) const {
+  int64_t bytes = 0;
+  for (Value buffer : buffers)
+    bytes += bytesOf(buffer);
+  return bytes <= machine.memory.l2Bytes / 8;
+}
+
+/// Whether the machine has all workgroups after few turns, with the threads and registers of the largest.
+bool LaunchJoiner::fits(const Slot &slot, plan::LaunchOp launch) {
+  if (slot.launches.empty() || slot.launches.size() == mostParts)
+    return false;
+  SmallVector<plan::LaunchOp> all(slot.launches);
+  all.push_back(launch);
+  int64_t threads = 1;
+  bool multiplies = false;
+  llvm::SmallSetVector<Value, 16> buffers;
+  for (plan::LaunchOp each : all) {
+    const KernelFacts &facts = *factsOf(each.getKernel());
+    // -zyx-kernel-join-parts gives so many to programs of one thread, at least.
+    constexpr int64_t pointThreads = 128;
+    threads = std::max(threads, facts.threads == 1 ? pointThreads : facts.threads);
+    multiplies |= facts.multiplies;
+    buffers.insert(each.getIns().begin(), each.getIns().end());
+    buffers.insert(each.getOuts().begin(), each.getOuts().end());
+  }
+  if (multiplies && threads > mostProductThreads)
+    return false;
+  const auto limit = static_cast<size_t>(machine.simt.maxBuffers);
+  if (buffers.size() > (limit == 0 ? mostBuffers : std::min(limit, mostBuffers)))
+    return false;
+  const int64_t residents = machine.cores * (multiplies ? residentProducts : machine.simt.residentThreads / threads);
+  int64_t groups = 0;
+  for (plan::LaunchOp each : all) {
+    const KernelFacts &facts = *factsOf(each.getKernel());
+    groups += facts.threads == 1 ? llvm::divideCeil(facts.programs, threads) : facts.programs;
+    // The others of its threads do nothing.
+    if (facts.threads > 1 && facts.threads < threads && facts.programs > residents)
+      return false;
+  }
+  return groups <= mostWaves * residents;
+}
+
+FuncOp LaunchJoiner::makeKernel(MutableArrayRef<plan::LaunchOp> launches, ArrayRef<SmallVector<int64_t>> arguments,
+                                ArrayRef<Type> types) {
+  std::string key, name;
+  for (auto [launch, own] : llvm::zip_equal(launches, arguments)) {
+    key += launch.getKernel().str() + " ";
+    for (int64_t argument : own)
+      key += std::to_string(argument) + ",";
+    name += (name.empty() ? "" : "_and_") + launch.getKernel().str();
+  }
+  FuncOp &kernel = made[key];
+  if (kernel)
+    return kernel;
+  OpBuilder builder(module.getContext());
+  SmallVector<Location> places;
+  SmallVector<Attribute> parts, numbers;
+  for (auto [launch, own] : llvm::zip_equal(launches, arguments)) {
+    auto part = symbols.lookup<FuncOp>(launch.getKernel());
+    places.push_back(part.getLoc());
+    parts.push_back(launch.getKernelAttr());
+    numbers.push_back(builder.getDenseI64ArrayAttr(own));
+  }
+  kernel = FuncOp::create(builder, builder.getFusedLoc(places), name, builder.getFunctionType(types, {}));
+  kernel.setForm(Form::Lowered);
+  kernel.setPartsAttr(builder.getArrayAttr(parts));
+  kernel.setPartArgumentsAttr(builder.getArrayAttr(numbers));
+  builder.setInsertionPointToEnd(&kernel.getBody().front());
+  ReturnOp::create(builder, kernel.getLoc());
+  symbols.insert(kernel);
+  return kernel;
+}
+
+/// One launch in place of several, which it is put behind.
+plan::LaunchOp LaunchJoiner::join(MutableArrayRef<plan::LaunchOp> launches) {
+  llvm::SmallSetVector<Value, 16> ins, outs;
+  int64_t flops = 0, bytes = 0;
+  for (plan::LaunchOp launch : launches) {
+    ins.insert(launch.getIns().begin(), launch.getIns().end());
+    outs.insert(launch.getOuts().begin(), launch.getOuts().end());
+    flops += launch.getFlops();
+    bytes += launch.getBytes();
+  }
+  // Where one says how much it touches, the sum has to.
+  if (bytes != 0)
+    for (plan::LaunchOp launch : launches)
+      if (launch.getBytes() == 0)
+        for (Value buffer : llvm::concat<Value>(launch.getIns(), launch.getOuts()))
+          bytes += bytesOf(buffer);
+  SmallVector<Value> all(ins.begin(), ins.end());
+  llvm::append_range(all, outs);
+  SmallVector<Type> types(all.size());
+  SmallVector<SmallVector<int64_t>> arguments;
+  for (plan::LaunchOp launch : launches) {
+    SmallVector<int64_t> &own = arguments.emplace_back();
+    for (Value buffer : launch.getIns())
+      own.push_back(llvm::find(ins, buffer) - ins.begin());
+    for (Value buffer : launch.getOuts())
+      own.push_back(static_cast<int64_t>(ins.size()) + (llvm::find(outs, buffer) - outs.begin()));
+    for (auto [type, number] : llvm::zip_equal(symbols.lookup<FuncOp>(launch.getKernel()).getArgumentTypes(), own))
+      types[number] = type;
+  }
+  FuncOp kernel = makeKernel(launches, arguments, types);
+  OpBuilder builder(launches.back());
+  auto made =
+      plan::LaunchOp::create(builder, kernel.getLoc(), plan::EventType::get(module.getContext()),
+                             FlatSymbolRefAttr::get(kernel.getSymNameAttr()), ins.getArrayRef(), outs.getArrayRef(),
+                             builder.getDenseI64ArrayAttr({}), builder.getI64IntegerAttr(flops), ValueRange());
+  if (bytes != 0)
+    made.setBytes(bytes);
+  remark::passed(kernel.getLoc(), remark::RemarkOpts::name("JoinLaunches").category("zyx-schedule"))
+      << (std::to_string(launches.size()) + " kernels are one launch: " + kernel.getName().str());
+  for (plan::LaunchOp launch : launches)
+    launch.erase();
+  return made;
+}
+
+/// What each command of a block waits for, of those in front of it, by the memory that both use; the most commands that
+/// follow each other up to it, and from it on.
+struct LaunchJoiner::Order {
+  explicit Order(ArrayRef<plan::CommandOpInterface> commands);
+  SmallVector<llvm::SmallSetVector<unsigned, 8>> waits;
+  SmallVector<unsigned> before, behind;
+  /// Of the longest chain.
+  unsigned length = 0;
+};
+
+LaunchJoiner::Order::Order(ArrayRef<plan::CommandOpInterface> commands)
+    : waits(commands.size()), before(commands.size()), behind(commands.size()) {
+  struct Use {
+    std::optional<unsigned> writer;
+    SmallVector<unsigned> readers;
+  };
+  llvm::DenseMap<Value, Use> uses;
+  for (auto [i, each] : llvm::enumerate(commands)) {
+    plan::CommandOpInterface command = each;
+    for (Value buffer : command.getReadBuffers())
+      if (std::optional<unsigned> writer = uses[plan::getStorage(buffer).base].writer)
+        waits[i].insert(*writer);
+    for (Value buffer : command.getWrittenBuffers()) {
+      Use &use = uses[plan::getStorage(buffer).base];
+      if (use.writer)
+        waits[i].insert(*use.writer);
+      waits[i].insert(use.readers.begin(), use.readers.end());
+    }
+    for (Value buffer : command.getReadBuffers())
+      uses[plan::getStorage(buffer).base].readers.push_back(i);
+    for (Value buffer : command.getWrittenBuffers())
+      uses[plan::getStorage(buffer).base] = Use{static_cast<unsigned>(i), {}};
+    for (unsigned wait : waits[i])
+      before[i] = std::max(before[i], before[wait] + 1);
+    length = std::max(length, before[i] + 1);
+  }
+  for (size_t i = commands.size(); i-- > 0;)
+    for (unsigned wait : waits[i])
+      behind[wait] = std::max(behind[wait], behind[i] + 1);
+}
+
+/// Walks the commands in their order. Each goes into a slot behind all that it waits for: into one that there is, if it
+/// may run beside what is there, or into a new one at the end. Then launches that stayed alone look for a slot further
+/// behind, in front of what waits for them.
+void LaunchJoiner::run(Block &block) {
+  const SmallVector<plan::CommandOpInterface> commands(block.getOps<plan::CommandOpInterface>());
+  // Somebody has ordered these before.
+  if (llvm::any_of(commands, [](plan::CommandOpInterface command) { return !command.getWaitMutable().empty(); }))
+    return;
+  const Order order(commands);
+  SmallVector<Slot> slots;
+  SmallVector<size_t> slotOf;
+  auto canJoin = [&](plan::CommandOpInterface command) {
+    auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
+    return launch && !launch.getUpdates() && launch.getScalars().empty() && factsOf(launch.getKernel())
+               ? launch
+               : plan::LaunchOp();
+  };
+  for (auto [i, command] : llvm::enumerate(commands)) {
+    plan::LaunchOp launch = canJoin(command);
+    size_t first = 0;
+    unsigned level = 0;
+    for (unsigned wait : order.waits[i]) {
+      first = std::max(first, slotOf[wait] + 1);
+      level = std::max(level, slots[slotOf[wait]].level + 1);
+    }
+    size_t chosen = slots.size();
+    if (launch) {
+      const double cycles = cyclesOf(launch);
+      const bool mayMove = isSmall(launch.getOuts());
+      // Where what waits for it would make the longest chain longer, only if there is nothing else. What takes longest
+      // beside it hides most of it. Of equal ones the last, which moves it least.
+      std::pair<bool, double> best = {false, -1};
+      for (size_t at = slots.size(); at-- > first;) {
+        if (!mayMove && at + 1 != slots.size())
+          break;
+        const std::pair<bool, double> own = {std::max(slots[at].level, level) + order.behind[i] < order.length,
+                                             std::min(slots[at].cycles, cycles)};
+        if (own > best && fits(slots[at], launch)) {
+          best = own;
+          chosen = at;
+        }
+      }
+    }
+    if (chosen == slots.size())
+      slots.emplace_back();
+    Slot &slot = slots[chosen];
+    slot.commands.push_back(i);
+    slot.level = std::max(slot.level, level);
+    slotOf.push_back(chosen);
+    if (launch) {
+      slot.launches.push_back(launch);
+      slot.cycles = std::max(slot.cycles, cyclesOf(launch));
+    }
+  }
+  for (size_t at = slots.size(); at-- > 0;) {
+    Slot &slot = slots[at];
+    if (slot.launches.size() != 1 || !isSmall(slot.launches.front().getIns()))
+      continue;
+    const unsigned own = slot.commands.front();
+    size_t end = slots.size();
+    for (size_t later = own + 1; later < commands.size(); ++later)
+      if (order.waits[later].contains(own))
+        end = std::min(end, slotOf[later]);
+    size_t chosen = at;
+    double best = -1;
+    for (size_t other = at + 1; other < end; ++other)
+      if (const double hidden = std::min(slots[other].cycles, slot.cycles);
+          hidden > best && !slots[other].launches.empty() && fits(slots[other], slot.launches.front())) {
+        best = hidden;
+        chosen = other;
+      }
+    if (chosen == at)
+      continue;
+    slots[chosen].launches.push_back(slot.launches.front());
+    slots[chosen].commands.push_back(own);
+    slots[chosen].cycles = std::max(slots[chosen].cycles, slot.cycles);
+    slotOf[own] = chosen;
+    slot = {};
+  }
+  if (llvm::none_of(slots, [](const Slot &slot) { return slot.launches.size() > 1; }))
+    return;
+  for (Slot &slot : slots) {
+    if (slot.commands.empty())
+      continue;
+    Operation *command = commands[slot.commands.front()];
+    if (slot.launches.size() > 1)
+      command = join(slot.launches);
+    command->moveBefore(block.getTerminator());
+  }
+}

@@ -1,0 +1,79 @@
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-join-parts | FileCheck %s
+
+// 40 programs of one thread in a workgroup of 128, one program of 64 threads that meet at barriers of their own, and 6
+// of 128. What parts share is one memory, which a barrier guards from one program to the next.
+// CHECK-NOT: kernel.func @points
+// CHECK-LABEL: kernel.func @launched
+// CHECK-LABEL: kernel.func @all
+// CHECK-SAME: threads = 128
+// CHECK-NOT: parts
+// CHECK: kernel.view %arg1
+// CHECK: kernel.view %arg0
+// CHECK: kernel.grid (%[[GROUP:.*]]) in [8] step [1] {
+// CHECK-NEXT: kernel.barrier workgroup
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[IS_POINT:.*]] = arith.cmpi ult, %[[GROUP]], %[[ONE]]
+// CHECK: scf.if %[[IS_POINT]] {
+// CHECK: %[[THREAD:.*]] = kernel.id thread
+// CHECK: %[[PROGRAM:.*]] = arith.addi %{{.*}}, %[[THREAD]]
+// CHECK: arith.cmpi ult, %[[PROGRAM]], %c40
+// CHECK: scf.if
+// CHECK: %[[NARROW:.*]] = arith.index_castui %[[PROGRAM]] : index to i32
+// CHECK: arith.remui %[[NARROW]], %c10_i32
+// CHECK: arith.divui %[[NARROW]], %c10_i32
+// CHECK: kernel.store
+// CHECK: } else {
+// CHECK: %[[REST:.*]] = arith.subi %[[GROUP]], %[[ONE]]
+// CHECK: scf.if
+// CHECK: kernel.id thread
+// CHECK: arith.cmpi ult, %{{.*}}, %c64
+// CHECK: scf.if
+// CHECK: kernel.alloc : <64xf32, shared>
+// CHECK: kernel.barrier workgroup threads 64
+// CHECK: } else {
+// CHECK: kernel.alloc : <128xf32, shared>
+// CHECK: kernel.barrier workgroup{{$}}
+// CHECK: } {kernel.alternatives}
+// CHECK: } {kernel.alternatives}
+plan.func @main(%x: !plan.buffer<f32[40]> {plan.input = "x"}, %y: !plan.buffer<f32[40]> {plan.output = "y"},
+                %z: !plan.buffer<f32[40]> {plan.output = "z"}) {
+  %0 = plan.launch @launched ins(%x : !plan.buffer<f32[40]>) outs(%z : !plan.buffer<f32[40]>)
+  %1 = plan.launch @all ins(%x : !plan.buffer<f32[40]>) outs(%y : !plan.buffer<f32[40]>)
+  plan.return
+}
+kernel.func @points(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
+  %v = kernel.view %x map <[<[4, 10] strides [10, 1]>]> : <f32, global> -> <4x10xf32, global>
+  %w = kernel.view %y map <[<[4, 10] strides [10, 1]>]> : <f32, global> -> <4x10xf32, global>
+  kernel.grid (%i, %j) in [4, 10] step [1, 1] {
+    %0 = kernel.load %v[%i, %j] : <4x10xf32, global> -> f32
+    kernel.store %0, %w[%i, %j] : f32, <4x10xf32, global>
+  }
+  kernel.return
+}
+kernel.func @launched(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[64] strides [1]>]> : <f32, global> -> <64xf32, global>
+  %s = kernel.alloc : <64xf32, shared>
+  %t = kernel.id thread
+  %0 = kernel.load %v[%t] : <64xf32, global> -> f32
+  kernel.store %0, %s[%t] : f32, <64xf32, shared>
+  kernel.barrier workgroup
+  %1 = kernel.load %s[%c0] : <64xf32, shared> -> f32
+  kernel.return
+}
+kernel.func @rows(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 128 : i64} {
+  %w = kernel.view %y map <[<[24] strides [1]>]> : <f32, global> -> <24xf32, global>
+  kernel.grid (%i) in [24] step [4] {
+    %c0 = arith.constant 0 : index
+    %s = kernel.alloc : <128xf32, shared>
+    kernel.barrier workgroup
+    %1 = kernel.load %s[%c0] : <128xf32, shared> -> f32
+    kernel.store %1, %w[%i] : f32, <24xf32, global>
+  }
+  kernel.return
+}
+kernel.func @all(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    form = #kernel.form<lowered>, parts = [@points, @launched, @rows],
+    part_arguments = [array<i64: 1, 0>, array<i64: 0, 1>, array<i64: 0, 1>]} {
+  kernel.return
+}
