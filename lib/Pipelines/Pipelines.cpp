@@ -113,6 +113,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addPass(kernel::createDivideAlignedPass());
   passes.addPass(createCSEPass());
+  if (options.optimise && options.target.hasSubgroups())
+    passes.addNestedPass<kernel::FuncOp>(kernel::createPackProgramsPass());
   kernel::VerifyFormPassOptions last{.form = {"lowered"}, .expanded = true};
   if (options.target.hasTensorCores())
     last.form.push_back("machine");
