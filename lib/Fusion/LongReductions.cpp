@@ -28,8 +28,18 @@ static std::optional<std::pair<int64_t, int64_t>> findLast(ArrayRef<int64_t> sha
   return std::pair(shape.rend() - last - 1, ShapedType::getNumElements(shape));
 }
 
+/// Whether pads alone read a value, as parts of a concat do: its permute is how the kernel that puts them together
+/// reads it then, and not how it is stored.
+static bool isPart(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    return isa<PadOp>(user) || (isa<ReshapeOp>(user) && isPart(user->getResult(0)));
+  });
+}
+
 /// Whether a contraction's result is read in this order alone, through permutes and element by element.
 static bool isPermutedContraction(PermuteOp permute) {
+  if (isPart(permute))
+    return false;
   Value value = permute.getX();
   for (int depth = 0; depth < 4 && value.hasOneUse(); ++depth) {
     Operation *op = value.getDefiningOp();
@@ -64,7 +74,9 @@ static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, in
   ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
   Operation *op = value.getDefiningOp();
   using Found = std::optional<std::pair<int64_t, int64_t>>;
-  if (auto constant = dyn_cast_or_null<ConstantOp>(op); (constant && constant.getValue().isSplat()) || depth == 0)
+  // Numbers that are counted lie nowhere.
+  if (auto constant = dyn_cast_or_null<ConstantOp>(op);
+      (constant && constant.getValue().isSplat()) || isa_and_nonnull<IotaOp>(op) || depth == 0)
     return std::nullopt;
   if (isElementwise(op)) {
     Found best;

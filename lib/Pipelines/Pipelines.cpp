@@ -117,6 +117,8 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   if (options.optimise)
     passes.addPass(kernel::createDivideAlignedPass());
   passes.addPass(createCSEPass());
+  if (options.optimise && options.target.hasSubgroups())
+    passes.addNestedPass<kernel::FuncOp>(kernel::createPackProgramsPass());
   if (options.target.simt.hasCountedBarriers)
     passes.addPass(kernel::createJoinPartsPass());
   kernel::VerifyFormPassOptions last{.form = {"lowered"}, .expanded = true};

@@ -281,11 +281,11 @@ private:
       return;
     llvm::DenseMap<Axis, int64_t> tiles;
     const int64_t lanes = draft.elementsPerProgram(parallel.back()), extent = axes.extent(parallel.back());
+    // A part of a vector that does not divide the row would be read and written one by one, each by threads that are as
+    // far apart as they have elements.
     int64_t tile = lanes;
     while (extent % tile != 0)
       tile /= 2;
-    if (2 * tile < lanes)
-      tile = llvm::divideCeil(extent, llvm::divideCeil(extent, lanes));
     // What strides is read one by one: neighbouring threads share lines of memory then.
     const SmallVector<int64_t> strides = readStrides(parallel.back());
     if (!strides.empty() && llvm::all_of(strides, [](int64_t stride) { return stride > 1; }))
@@ -304,7 +304,8 @@ private:
       int64_t count = most;
       while (count > 1 && !isPossible(count))
         --count;
-      for (int64_t more = most + 1; count <= 1 && more <= mostRows && more * tile <= 2 * mostSums; ++more)
+      const int64_t mostOfPrimes = tile == 1 ? 2 * mostRows : mostRows;
+      for (int64_t more = most + 1; count <= 1 && more <= mostOfPrimes && more * tile <= 2 * mostSums; ++more)
         if (isPossible(more))
           count = more;
       tiles[*rows.begin()] = std::max<int64_t>(count, 1);

@@ -109,3 +109,24 @@ kernel.func @few(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f32, 
   kernel.store %6, %7[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<8x3x3xf32>, <8x3x3xf32, global>
   kernel.return
 }
+
+// Rows of 14 results are no whole vectors: neighbouring threads have pairs of them, and read pairs. Seven of a thread would
+// be read and written one by one.
+// CHECK-LABEL: kernel.func @short_rows
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>, #kernel.grid_step<"i2", 7>, #kernel.grid_step<"i3", 2>
+kernel.func @short_rows(%arg0: !kernel.buffer<f16, global>, %arg1: !kernel.buffer<f16, global>, %arg2: !kernel.buffer<f16, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg1 map <[<[512, 144, 14, 14, 3, 3] strides [36864, 256, 16, 1, 16, 1]>]> : <f16, global> -> <512x144x14x14x3x3xf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "i3", "k0", "k1"] in_bounds [true, true, true, true, true, true] : <512x144x14x14x3x3xf16, global> -> tensor<512x144x14x14x3x3xf16>
+  %2 = arith.extf %1 : tensor<512x144x14x14x3x3xf16> to tensor<512x144x14x14x3x3xf32>
+  %3 = kernel.view %arg0 map <[<[144, 3, 3] strides [9, 3, 1]>]> : <f16, global> -> <144x3x3xf16, global>
+  %4 = kernel.load %3[%c0, %c0, %c0] axes ["i1", "k0", "k1"] in_bounds [true, true, true] : <144x3x3xf16, global> -> tensor<144x3x3xf16>
+  %5 = arith.extf %4 : tensor<144x3x3xf16> to tensor<144x3x3xf32>
+  %6 = kernel.broadcast %5 dims [1, 4, 5] : tensor<144x3x3xf32> -> tensor<512x144x14x14x3x3xf32>
+  %7 = arith.mulf %2, %6 : tensor<512x144x14x14x3x3xf32>
+  %8 = kernel.reduce add %7 dims [4, 5] : tensor<512x144x14x14x3x3xf32> -> tensor<512x144x14x14xf32>
+  %9 = arith.truncf %8 : tensor<512x144x14x14xf32> to tensor<512x144x14x14xf16>
+  %10 = kernel.view %arg2 map <[<[512, 144, 14, 14] strides [28224, 196, 14, 1]>]> : <f16, global> -> <512x144x14x14xf16, global>
+  kernel.store %9, %10[%c0, %c0, %c0, %c0] in_bounds [true, true, true, true] : tensor<512x144x14x14xf16>, <512x144x14x14xf16, global>
+  kernel.return
+}

@@ -228,8 +228,11 @@ private:
   }
 
   /// Each root is a walk, but for sums that look at one place, and those that are taken along with a maximum.
+  /// Reductions that follow each other are one walk, as `TileLowering::joinsPending` takes them: of the same axes,
+  /// along the same ones, where none waits for another.
   void countWalks() {
-    SmallVector<ReduceOp> before;
+    SmallVector<ReduceOp> before, together;
+    llvm::DenseSet<Value> seen;
     for (Operation &op : block) {
       if (!isRoot(&op))
         continue;
@@ -238,14 +241,52 @@ private:
       const bool isAlong = reduce && llvm::any_of(before, [&](ReduceOp max) { return addsExponentials(reduce, max); });
       if (reduce)
         before.push_back(reduce);
-      if (!isOneHotSum && !isAlong)
-        note(&op);
+      if (isOneHotSum || isAlong)
+        continue;
+      if (!reduce || !joins(reduce, together)) {
+        seen.clear();
+        together.clear();
+      }
+      note(&op, seen);
+      if (reduce)
+        together.push_back(reduce);
     }
   }
 
-  void note(Operation *root) {
-    SmallVector<Value> work(root->getOperands());
+  bool joins(ReduceOp reduce, ArrayRef<ReduceOp> others) {
+    auto axesOf = [&](ReduceOp op, bool combined) {
+      SmallVector<Axis> found;
+      for (auto [dim, axis] : llvm::enumerate(axes.of(op.getInput())))
+        if (!combined ? axes.extent(axis) != 1 : llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
+          found.push_back(axis);
+      llvm::sort(found);
+      return found;
+    };
+    return !others.empty() && llvm::all_of(others, [&](ReduceOp other) {
+      return axesOf(reduce, false) == axesOf(other, false) && axesOf(reduce, true) == axesOf(other, true);
+    }) && !waitsFor(reduce, others);
+  }
+
+  /// Whether what a reduction combines is made of results of others.
+  bool waitsFor(ReduceOp reduce, ArrayRef<ReduceOp> others) {
+    SmallVector<Value> work{reduce.getInput()};
     llvm::DenseSet<Value> seen;
+    while (!work.empty()) {
+      Operation *def = work.pop_back_val().getDefiningOp();
+      if (!def || def->getBlock() != &block)
+        continue;
+      if (auto other = dyn_cast<ReduceOp>(def); other && llvm::is_contained(others, other))
+        return true;
+      for (Value operand : def->getOperands())
+        if (seen.insert(operand).second)
+          work.push_back(operand);
+    }
+    return false;
+  }
+
+  /// Counts a walk of what a root reads, but for what `seen` says that the same walk has read.
+  void note(Operation *root, llvm::DenseSet<Value> &seen) {
+    SmallVector<Value> work(root->getOperands());
     while (!work.empty()) {
       Value value = work.pop_back_val();
       Operation *def = value.getDefiningOp();

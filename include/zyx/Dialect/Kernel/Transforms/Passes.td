@@ -87,6 +87,32 @@ def JoinPartsPass : Pass<"zyx-kernel-join-parts", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PackProgramsPass : Pass<"zyx-kernel-pack-programs", "::zyx::kernel::FuncOp"> {
+  let summary = "Several programs of one subgroup are a workgroup";
+  let description = [{
+    A core begins few workgroups in a time, and has room for few of them: one subgroup each, as short rows have, leaves it
+    half empty. Of kernels of the lowered form whose programs have one subgroup, four neighbours along the grid are
+    one workgroup, or two to seven, where these divide the number of programs. Each subgroup has a part of the shared memory of its own. Barriers stay those of the workgroup: kernels in
+    which one is in a branch, or in a loop whose trips are not numbers, stay as they are. So do those whose cores would have unequal work.
+
+    ```mlir
+    kernel.grid (%i) in [73728] step [1] {
+      %0 = kernel.id thread
+    ```
+
+    becomes, with `threads = 128` instead of 32,
+
+    ```mlir
+    kernel.grid (%group) in [73728] step [4] {
+      %thread = kernel.id thread
+      %place = arith.divui %thread, %c32 : index
+      %0 = arith.remui %thread, %c32 : index
+      %i = arith.addi %group, %place : index
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def ScalarizePass : Pass<"zyx-kernel-scalarize", "::zyx::kernel::FuncOp"> {
   let summary = "Vectors are their lanes, and views are rows of elements";
   let description = [{
