@@ -43,6 +43,15 @@ static bool followsOwnReduction(Value factor) {
   return factor.hasOneUse() && followsReduction(factor, seen);
 }
 
+/// Whether one factor is of 16 bits and the other one is not: no matrix unit has instructions for both.
+static bool hasMixedFactors(ReduceOp op) {
+  auto isNarrow = [](Value factor) {
+    return cast<RankedTensorType>(stripFactor(factor).getType()).getElementTypeBitWidth() <= 16;
+  };
+  auto product = op.getX().getDefiningOp<BinaryOp>();
+  return product && isNarrow(product.getA()) != isNarrow(product.getB());
+}
+
 /// Whether threads bring the factors of a contraction to where they are multiplied: f32, or what each reader computes
 /// of inputs. Others are copied by an engine, and their long sums are split by the kernel itself.
 static bool isBroughtByThreads(ReduceOp op) {
@@ -54,35 +63,44 @@ static bool isBroughtByThreads(ReduceOp op) {
     if (isElementwise(source.getDefiningOp()) && !followsReduction(source, seen))
       return true;
   }
-  return !isNarrow;
+  return !isNarrow || hasMixedFactors(op);
 }
 
-/// Whether a value is made of a softmax's weights: of an exponential that is measured from a largest element, or that
-/// is summed up.
-static bool hasSoftmaxWeights(Value value, llvm::DenseSet<Operation *> &seen) {
+/// How many terms a reduction combines.
+static int64_t termsOf(ReduceOp op) {
+  return cast<RankedTensorType>(op.getX().getType()).getNumElements() /
+         std::max<int64_t>(cast<RankedTensorType>(op.getResult().getType()).getNumElements(), 1);
+}
+
+/// How many weights the longest softmax has whose weights a value is made of: of an exponential that is measured from a
+/// largest element, or that is summed up. 0 where it is made of none.
+static int64_t findSoftmaxLength(Value value, llvm::DenseSet<Operation *> &seen) {
   Operation *op = value.getDefiningOp();
   if (!op || !seen.insert(op).second || !(isView(op) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(op)))
-    return false;
+    return 0;
+  int64_t length = 0;
   if (auto exp = dyn_cast<UnaryOp>(op); exp && exp.getKind() == UnaryKind::Exp) {
     llvm::SetVector<Value> below, above;
     below.insert(exp.getX());
     for (size_t i = 0; i < below.size(); ++i) {
       Operation *from = below[i].getDefiningOp();
       if (auto reduce = dyn_cast_if_present<ReduceOp>(from); reduce && reduce.getKind() == ReduceKind::Max)
-        return true;
+        length = std::max(length, termsOf(reduce));
       if (from && (isView(from) || isa<UnaryOp, BinaryOp, CastOp, SelectOp>(from)))
         below.insert(from->operand_begin(), from->operand_end());
     }
     above.insert(exp.getResult());
     for (size_t i = 0; i < above.size(); ++i)
       for (Operation *user : above[i].getUsers()) {
-        if (isa<ReduceOp>(user))
-          return true;
+        if (auto reduce = dyn_cast<ReduceOp>(user))
+          length = std::max(length, termsOf(reduce));
         if (isView(user) || isa<CastOp>(user))
           above.insert(user->result_begin(), user->result_end());
       }
   }
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return hasSoftmaxWeights(operand, seen); });
+  for (Value operand : op->getOperands())
+    length = std::max(length, findSoftmaxLength(operand, seen));
+  return length;
 }
 
 /// At most so many parts, of the dimensions in their order.
@@ -187,7 +205,7 @@ static bool isLongOfFew(ReduceOp op, const TargetInfo &machine) {
   auto type = cast<RankedTensorType>(op.getX().getType());
   if (!contraction || machine.costs.simtF32ProductsPerCycle == 0 ||
       llvm::any_of(contraction->batch, [&](int64_t dim) { return type.getDimSize(dim) != 1; }) ||
-      llvm::any_of(findFactorReads(op), [](const FactorRead &read) { return read.isNarrow; }))
+      (!hasMixedFactors(op) && llvm::any_of(findFactorReads(op), [](const FactorRead &read) { return read.isNarrow; })))
     return false;
   const int64_t results = cast<RankedTensorType>(op.getResult().getType()).getNumElements();
   const double busy = static_cast<double>(std::min<int64_t>(llvm::divideCeil(results, tileResults), machine.cores));
@@ -205,13 +223,18 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   // too.
   constexpr int64_t fewestOfImages = int64_t(1) << 16;
   llvm::DenseSet<Operation *> seen, seenWeights;
-  const int64_t steps = cast<RankedTensorType>(op.getX().getType()).getNumElements() /
-                        cast<RankedTensorType>(op.getResult().getType()).getNumElements();
+  const int64_t steps = termsOf(op);
   const bool follows = followsReduction(op.getX(), seen);
   const bool mayShare = follows && (!isBroughtByThreads(op) ||
                                     llvm::any_of(op.getX().getDefiningOp()->getOperands(), followsOwnReduction));
-  if (follows &&
-      ((mayShare && steps < fewestOfImages && !isLongOfFew(op, machine)) || hasSoftmaxWeights(op.getX(), seenWeights)))
+  const bool isLong = isLongOfFew(op, machine);
+  if (follows && mayShare && steps < fewestOfImages && !isLong)
+    return std::nullopt;
+  // Attentions sum up along a softmax, and their gradients as many queries as it has keys. What sums up far more of
+  // them is none: a router's gradient is of all tokens, and its softmax of few experts.
+  constexpr int64_t manySoftmaxes = 64;
+  if (const int64_t length = follows ? findSoftmaxLength(op.getX(), seenWeights) : 0;
+      length != 0 && (!isLong || steps < manySoftmaxes * length))
     return std::nullopt;
   // Factors are what they are computed of, or another kernel stores them, in the order of their dimensions.
   if (hasPartPerImage(op, Through::Computed) || hasPartPerImage(op, Through::Casts)) {

@@ -1,5 +1,6 @@
 // RUN: zyx-opt %s --zyx-kernel-attach-target='target=sm_80 facts=identity.cores=132' --zyx-fusion-part-contractions | FileCheck %s
 // RUN: zyx-opt %s --zyx-fusion-part-contractions | FileCheck %s --check-prefix=FEW
+// RUN: zyx-opt %s --zyx-kernel-attach-target=target=sm_90a --zyx-fusion-part-contractions | FileCheck %s --check-prefix=LONG
 
 // The factors of a long sum get a dimension of parts. Behind the results' dimensions each element of a part would be
 // stored by itself: it comes first.
@@ -62,4 +63,44 @@ func.func @alone(%x: tensor<8x2048x4096xf32>, %a: tensor<8x4096xf32>, %dy: tenso
   %q = graph.binary mul %ds, %hs : tensor<8x2048x4096x8xf32>
   %g = graph.reduce add %q dims = [0, 1] : tensor<8x2048x4096x8xf32> -> tensor<4096x8xf32>
   return %g : tensor<4096x8xf32>
+}
+
+// A router's gradient sums up over all tokens, and its softmax is of few experts: it is no step of an attention. Threads bring an
+// f32 factor and one of 16 bits.
+// LONG-LABEL: func.func @router
+// LONG: graph.reduce add %{{.*}} dims = [0, 1] : tensor<{{[0-9]+}}x{{[0-9]+}}x1024x16xf32> -> tensor<1024x16xf32>
+// Of few tokens for each weight of a softmax it may be one.
+// LONG-LABEL: func.func @attention
+// LONG: graph.reduce add %{{.*}} dims = [0] : tensor<8192x128x512xf32> -> tensor<128x512xf32>
+func.func @router(%x: tensor<8192x1024xbf16>, %scores: tensor<8192x16xf32>, %dy: tensor<8192x16xf32>) -> (tensor<1024x16xf32>, tensor<8192x16xf32>) {
+  %m = graph.reduce max %scores dims = [1] : tensor<8192x16xf32> -> tensor<8192xf32>
+  %m1 = graph.reshape %m : tensor<8192xf32> -> tensor<8192x1xf32>
+  %ms = graph.expand %m1 : tensor<8192x1xf32> -> tensor<8192x16xf32>
+  %s = graph.binary sub %scores, %ms : tensor<8192x16xf32>
+  %e = graph.unary exp %s : tensor<8192x16xf32>
+  %d = graph.binary mul %e, %dy : tensor<8192x16xf32>
+  %xf = graph.cast %x : tensor<8192x1024xbf16> -> tensor<8192x1024xf32>
+  %x1 = graph.reshape %xf : tensor<8192x1024xf32> -> tensor<8192x1024x1xf32>
+  %xs = graph.expand %x1 : tensor<8192x1024x1xf32> -> tensor<8192x1024x16xf32>
+  %d1 = graph.reshape %d : tensor<8192x16xf32> -> tensor<8192x1x16xf32>
+  %ds = graph.expand %d1 : tensor<8192x1x16xf32> -> tensor<8192x1024x16xf32>
+  %p = graph.binary mul %ds, %xs : tensor<8192x1024x16xf32>
+  %g = graph.reduce add %p dims = [0] : tensor<8192x1024x16xf32> -> tensor<1024x16xf32>
+  return %g, %d : tensor<1024x16xf32>, tensor<8192x16xf32>
+}
+func.func @attention(%x: tensor<8192x128xbf16>, %scores: tensor<8192x512xf32>, %dy: tensor<8192x512xf32>) -> (tensor<128x512xf32>, tensor<8192x512xf32>) {
+  %m = graph.reduce max %scores dims = [1] : tensor<8192x512xf32> -> tensor<8192xf32>
+  %m1 = graph.reshape %m : tensor<8192xf32> -> tensor<8192x1xf32>
+  %ms = graph.expand %m1 : tensor<8192x1xf32> -> tensor<8192x512xf32>
+  %s = graph.binary sub %scores, %ms : tensor<8192x512xf32>
+  %e = graph.unary exp %s : tensor<8192x512xf32>
+  %d = graph.binary mul %e, %dy : tensor<8192x512xf32>
+  %xf = graph.cast %x : tensor<8192x128xbf16> -> tensor<8192x128xf32>
+  %x1 = graph.reshape %xf : tensor<8192x128xf32> -> tensor<8192x128x1xf32>
+  %xs = graph.expand %x1 : tensor<8192x128x1xf32> -> tensor<8192x128x512xf32>
+  %d1 = graph.reshape %d : tensor<8192x512xf32> -> tensor<8192x1x512xf32>
+  %ds = graph.expand %d1 : tensor<8192x1x512xf32> -> tensor<8192x128x512xf32>
+  %p = graph.binary mul %ds, %xs : tensor<8192x128x512xf32>
+  %g = graph.reduce add %p dims = [0] : tensor<8192x128x512xf32> -> tensor<128x512xf32>
+  return %g, %d : tensor<128x512xf32>, tensor<8192x512xf32>
 }
