@@ -184,9 +184,8 @@ func.func @small(%q: tensor<2x16x204x128xbf16>, %k: tensor<2x16x204x128xbf16>, %
 
 // Gradients read a mask that is stored; those of keys and values walk queries, each of which must see something: their vectors are looked at.
 // CHECK-LABEL: plan.func @gradients
-// CHECK: plan.launch @gradients_3_visible
-// CHECK: plan.launch @gradients_4_visible
-// CHECK: plan.launch @gradients_4_finite
+// They are looked for in one launch.
+// CHECK: plan.launch @gradients_3_visible_and_gradients_4_visible_and_gradients_4_finite ins
 // CHECK-LABEL: kernel.func @gradients_3(
 // CHECK-NOT: finite
 // CHECK-SAME: visible = array<i64: 8, 256, 1, 64, 0>
