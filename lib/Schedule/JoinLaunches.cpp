@@ -9,6 +9,7 @@
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
 #include "zyx/Schedule/Passes.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -23,20 +24,12 @@ using namespace mlir;
 using namespace zyx::kernel;
 using zyx::target::TargetInfo;
 namespace plan = zyx::plan;
+namespace fits = zyx::target::fits::launches;
 
 namespace {
 
-/// Threads of a workgroup up to which each has the registers that it wants, whoever else is in the kernel: sums of
-/// products want all that there are.
-constexpr int64_t mostThreads = 512, mostProductThreads = 256;
 /// Kernels and buffers of a launch.
 constexpr size_t mostParts = 8, mostBuffers = 64;
-/// Workgroups of products that a core has at once: each thread keeps many sums.
-constexpr int64_t residentProducts = 2;
-/// How often the workgroups of a launch may fill the machine: larger kernels hide a launch by themselves, and lose more
-/// where another kernel takes their registers.
-constexpr int64_t mostWaves = 3;
-
 /// What is known of a kernel before it is lowered.
 struct KernelFacts {
   int64_t threads = 1;
@@ -108,7 +101,7 @@ std::optional<KernelFacts> LaunchJoiner::findFacts(FuncOp func) const {
     return std::nullopt;
   KernelFacts facts;
   facts.threads = static_cast<int64_t>(func.getThreads().value_or(1));
-  if (facts.threads > mostThreads || (facts.threads > 1 && facts.threads % machine.simt.subgroupSize != 0))
+  if (facts.threads > fits::mostThreads || (facts.threads > 1 && facts.threads % machine.simt.subgroupSize != 0))
     return std::nullopt;
   ScopedDiagnosticHandler quiet(func.getContext(), [](Diagnostic &) { return success(); });
   FailureOr<Axes> axes = Axes::compute(func);
@@ -186,12 +179,13 @@ bool LaunchJoiner::fits(const Slot &slot, plan::LaunchOp launch) {
     buffers.insert(each.getIns().begin(), each.getIns().end());
     buffers.insert(each.getOuts().begin(), each.getOuts().end());
   }
-  if (multiplies && threads > mostProductThreads)
+  if (multiplies && threads > fits::mostProductThreads)
     return false;
   const auto limit = static_cast<size_t>(machine.simt.maxBuffers);
   if (buffers.size() > (limit == 0 ? mostBuffers : std::min(limit, mostBuffers)))
     return false;
-  const int64_t residents = machine.cores * (multiplies ? residentProducts : machine.simt.residentThreads / threads);
+  const int64_t residents =
+      machine.cores * (multiplies ? fits::residentProducts : machine.simt.residentThreads / threads);
   int64_t groups = 0;
   for (plan::LaunchOp each : all) {
     const KernelFacts &facts = *factsOf(each.getKernel());
@@ -200,7 +194,7 @@ bool LaunchJoiner::fits(const Slot &slot, plan::LaunchOp launch) {
     if (facts.threads > 1 && facts.threads < threads && facts.programs > residents)
       return false;
   }
-  return groups <= mostWaves * residents;
+  return groups <= fits::mostWaves * residents;
 }
 
 FuncOp LaunchJoiner::makeKernel(MutableArrayRef<plan::LaunchOp> launches, ArrayRef<SmallVector<int64_t>> arguments,

@@ -94,13 +94,11 @@ func.func @shift(%x: tensor<4096xi64>, %y: tensor<4096xi64>) -> tensor<4096xi64>
 // ptxas would lose negations in front of max.
 // NEGATED: .entry negated_0_and_negated_1(
 // NEGATED-NOT: neg.s
-// NEGATED: add.s16 [[X:%rs[0-9]+]], %rs{{[0-9]+}}, -1; not.b16 [[X]], [[X]];
+// NEGATED-DAG: add.s32 [[X:%r[0-9]+]], %r{{[0-9]+}}, -1; not.b32 [[X]], [[X]];
+// NEGATED-DAG: max.s32
+// NEGATED-DAG: add.s16 [[Y:%rs[0-9]+]], %rs{{[0-9]+}}, -1; not.b16 [[Y]], [[Y]];
+// NEGATED-DAG: min.s16
 // NEGATED-NOT: neg.s
-// NEGATED: min.s16
-// NEGATED-NOT: neg.s
-// NEGATED: add.s32 [[Y:%r[0-9]+]], %r{{[0-9]+}}, -1; not.b32 [[Y]], [[Y]];
-// NEGATED-NOT: neg.s
-// NEGATED: max.s32
 func.func @negated(%x: tensor<7x64x2xi32>, %y: tensor<7x48x2xi8>) -> (tensor<64xi32>, tensor<48xi8>) {
   %0 = graph.unary neg %x : tensor<7x64x2xi32>
   %1 = graph.reduce max %0 dims = [0, 2] : tensor<7x64x2xi32> -> tensor<64xi32>

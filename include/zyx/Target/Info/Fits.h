@@ -167,6 +167,18 @@ inline constexpr double productCycles = 0.5, tapCycles = 6;
 inline constexpr double clearlyLess = 0.6, launches = 4;
 } // namespace taps
 
+/// Launches that become one (JoinLaunches).
+namespace launches {
+/// Workgroups of products that a core has at once: each thread keeps many sums.
+inline constexpr int64_t residentProducts = 2;
+/// How often the workgroups of a launch may fill the machine: larger kernels hide a launch by themselves, and lose more
+/// where another kernel takes their registers.
+inline constexpr int64_t mostWaves = 3;
+/// Threads of a workgroup up to which each has the registers that it wants, whoever else is in the kernel: sums of
+/// products want all that there are.
+inline constexpr int64_t mostThreads = 512, mostProductThreads = 256;
+} // namespace launches
+
 /// Recurrent loops whose rows clusters have for all trips (ChooseClusters).
 namespace clusters {
 /// Registers of a thread beside weights, sums and what is carried: addresses, indices and what ops make in between.
