@@ -9,6 +9,7 @@
 #include "ChooseTensor.h"
 #include "EstimatePacking.h"
 #include "LayOutFactors.h"
+#include "LayOutWindows.h"
 #include "Overlap.h"
 #include "Strides.h"
 
@@ -575,5 +576,17 @@ std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetI
     if (std::optional<double> cycles = layOutCycles(func, target))
       own.seconds = std::min(own.seconds, (*cycles + static_cast<double>(target.costs.launchCycles)) /
                                               (static_cast<double>(target.costs.megahertz) * 1e6));
+  // So may copies of what windows are taken of be what threads read side by side.
+  if (target.hasTensorCores())
+    if (const int64_t bytes = readAsCopied(func, *axes)) {
+      const auto rate = static_cast<double>(target.costs.memoryBytesPerCycle) * static_cast<double>(target.cores);
+      const double cycles = static_cast<double>(bytes) / rate + static_cast<double>(target.costs.launchCycles);
+      FailureOr<Axes> copied = Axes::compute(func);
+      if (failed(copied))
+        return own;
+      const Choice choice = chooseSchedules(func, *copied, target, 1, isFixed).front();
+      const Estimate read = Estimator(func, *copied, choice, target, isFixed).run();
+      own.seconds = std::min(own.seconds, read.seconds + cycles / (static_cast<double>(target.costs.megahertz) * 1e6));
+    }
   return own;
 }

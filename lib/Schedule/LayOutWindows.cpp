@@ -145,6 +145,31 @@ std::optional<Window> describeFactor(LoadOp load) {
   return window && std::abs(window->form.dims.back().step) != 1 ? window : std::nullopt;
 }
 
+MapAttr strided(Builder builder, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset,
+                ArrayRef<int64_t> low = {}, ArrayRef<int64_t> high = {}) {
+  auto numbers = [&](ArrayRef<int64_t> values) {
+    return llvm::map_to_vector(values, [&](int64_t value) { return builder.getAffineConstantExpr(value); });
+  };
+  return MapAttr::get(builder.getContext(),
+                      BlockAttr::get(builder.getContext(), numbers(shape), numbers(strides),
+                                     builder.getAffineConstantExpr(offset), numbers(low), numbers(high)));
+}
+
+/// Has the kernel read a window in its copy, out of `read`.
+void readCopy(const Window &window, Value read) {
+  LoadOp load = window.load;
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  SmallVector<int64_t> shape = *shapeOf(window.map), strides(shape.size(), 0);
+  for (auto [dim, stride] : llvm::zip_equal(window.form.dims, window.strides))
+    for (auto [i, factor] : llvm::enumerate(dim.factors))
+      strides[i] += factor * stride;
+  OpBuilder builder(load);
+  MapAttr map = strided(builder, shape, strides, 0);
+  if (window.map != view.getMap())
+    map = MapAttr::get(builder.getContext(), {view.getMap().front(), map.front()});
+  load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), read, ValueRange(), map));
+}
+
 class Copier {
 public:
   Copier(FuncOp func, SymbolTable &symbols, MutableArrayRef<zyx::plan::LaunchOp> launches,
@@ -154,15 +179,6 @@ public:
   void apply(const Window &window, unsigned number);
 
 private:
-  MapAttr strided(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset, ArrayRef<int64_t> low = {},
-                  ArrayRef<int64_t> high = {}) {
-    auto numbers = [&](ArrayRef<int64_t> values) {
-      return llvm::map_to_vector(values, [&](int64_t value) { return builder.getAffineConstantExpr(value); });
-    };
-    return MapAttr::get(func.getContext(),
-                        BlockAttr::get(func.getContext(), numbers(shape), numbers(strides),
-                                       builder.getAffineConstantExpr(offset), numbers(low), numbers(high)));
-  }
   /// How a window's copy reads and writes.
   std::pair<MapAttr, MapAttr> mapsOf(const Window &window);
   FuncOp createCopy(const Window &window, std::pair<MapAttr, MapAttr> maps, Operation *fill, BufferType buffer,
@@ -198,9 +214,9 @@ std::pair<MapAttr, MapAttr> Copier::mapsOf(const Window &window) {
     high.push_back(dim.isBounded ? std::clamp<int64_t>(dim.high - dim.offset, low.back(), extent) : extent);
   }
   const bool isBounded = llvm::any_of(window.form.dims, [](const NearForm::Dim &dim) { return dim.isBounded; });
-  return {isBounded ? strided(window.extents, steps, window.form.offset, low, high)
-                    : strided(window.extents, steps, window.form.offset),
-          strided(window.extents, window.strides, 0)};
+  return {isBounded ? strided(builder, window.extents, steps, window.form.offset, low, high)
+                    : strided(builder, window.extents, steps, window.form.offset),
+          strided(builder, window.extents, window.strides, 0)};
 }
 
 /// A kernel that writes each element of the array once, and the padding's.
@@ -239,15 +255,7 @@ void Copier::apply(const Window &window, unsigned number) {
   auto buffer = cast<BufferType>(argument.getType());
   // Something else may read the argument.
   Value read = func.getBody().front().insertArgument(count, buffer, argument.getLoc());
-  SmallVector<int64_t> shape = *shapeOf(window.map), strides(shape.size(), 0);
-  for (auto [dim, stride] : llvm::zip_equal(window.form.dims, window.strides))
-    for (auto [i, factor] : llvm::enumerate(dim.factors))
-      strides[i] += factor * stride;
-  builder.setInsertionPoint(load);
-  MapAttr map = strided(shape, strides, 0);
-  if (window.map != view.getMap())
-    map = MapAttr::get(func.getContext(), {view.getMap().front(), map.front()});
-  load.getViewMutable().assign(ViewOp::create(builder, load.getLoc(), view.getType(), read, ValueRange(), map));
+  readCopy(window, read);
   // A number that no operand makes.
   Operation *fill = load.getOther() ? load.getOther().getDefiningOp() : nullptr;
   const Attribute other = fill ? fill->getAttrDictionary() : Attribute();
@@ -262,6 +270,28 @@ void Copier::apply(const Window &window, unsigned number) {
     zyx::schedule::addCopy(
         copies, {launch.getIns()[at], {}, from, to, other, zyx::schedule::readWeights(launch, at), launch}, copy,
         [&] { return createCopy(window, maps, fill, buffer, number); }, at, window.elements, builder, load.getLoc());
+}
+
+int64_t zyx::schedule::readAsCopied(FuncOp func, const Axes &axes) {
+  SmallVector<LoadOp> loads;
+  const WalkResult walked = func.walk([&](Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      loads.push_back(load);
+    return isa<GatherOp, GridOp, DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  const std::optional<Axis> along = walked.wasInterrupted() ? std::nullopt : findWritten(func, axes);
+  if (!along)
+    return 0;
+  int64_t bytes = 0;
+  for (LoadOp load : loads)
+    if (std::optional<Window> window = describe(load, *along, axes);
+        window && std::abs(window->form.dims.back().step) != 1) {
+      readCopy(*window, load.getView().getDefiningOp<ViewOp>().getBuffer());
+      load.getOtherMutable().clear();
+      bytes += 2 * window->elements *
+               std::max<int64_t>(cast<RankedTensorType>(load.getType()).getElementTypeBitWidth() / 8, 1);
+    }
+  return bytes;
 }
 
 bool zyx::schedule::layOutWindows(FuncOp func, SymbolTable &symbols, MutableArrayRef<plan::LaunchOp> launches,

@@ -19,6 +19,11 @@ namespace zyx::schedule {
 bool layOutWindows(kernel::FuncOp func, mlir::SymbolTable &symbols, llvm::MutableArrayRef<plan::LaunchOp> launches,
                    Copies &copies);
 
+/// For an estimate, has a kernel without products read what its windows are taken of as the copy of it will lie, where
+/// neighbours of results are none as it lies now. Returns the bytes that the copies read and write; 0 where there are
+/// none.
+int64_t readAsCopied(kernel::FuncOp func, const kernel::Axes &axes);
+
 /// The axis along which a kernel's results lie side by side.
 std::optional<kernel::Axis> findWritten(kernel::FuncOp func, const kernel::Axes &axes);
 

@@ -160,3 +160,56 @@ func.func @few(%x: tensor<64x128x64x64xbf16> {graph.name = "x"}, %w: tensor<128x
   %12 = graph.cast %11 : tensor<64x128x64x64xf32> -> tensor<64x128x64x64xbf16>
   return %12 : tensor<64x128x64x64xbf16>
 }
+
+// -----
+
+// So they do where the channels of the images come last: a copy has positions as neighbours, with the padding.
+// CHECK-LABEL: plan.func @few_last(
+// CHECK:         plan.launch @few_last_0_window
+// CHECK-LABEL: kernel.func @few_last_0(
+// CHECK-NOT:     kernel.dot
+// CHECK:         kernel.reduce add
+func.func @few_last(%image: tensor<64x64x64x128xbf16> {graph.name = "x"}, %w: tensor<128x4x3x3xbf16> {graph.name = "w", graph.weight}) -> tensor<64x128x64x64xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %x = graph.permute %image order = [0, 3, 1, 2] : tensor<64x64x64x128xbf16> -> tensor<64x128x64x64xbf16>
+  %1 = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<64x128x64x64xbf16> -> tensor<64x128x66x66xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<64x128x66x66xbf16> -> tensor<64x128x64x64x3x3xbf16>
+  %3 = graph.reshape %2 : tensor<64x128x64x64x3x3xbf16> -> tensor<64x32x1x4x64x64x3x3xbf16>
+  %4 = graph.cast %3 : tensor<64x32x1x4x64x64x3x3xbf16> -> tensor<64x32x1x4x64x64x3x3xf32>
+  %5 = graph.expand %4 : tensor<64x32x1x4x64x64x3x3xf32> -> tensor<64x32x4x4x64x64x3x3xf32>
+  %6 = graph.reshape %w : tensor<128x4x3x3xbf16> -> tensor<1x32x4x4x1x1x3x3xbf16>
+  %7 = graph.cast %6 : tensor<1x32x4x4x1x1x3x3xbf16> -> tensor<1x32x4x4x1x1x3x3xf32>
+  %8 = graph.expand %7 : tensor<1x32x4x4x1x1x3x3xf32> -> tensor<64x32x4x4x64x64x3x3xf32>
+  %9 = graph.binary mul %5, %8 : tensor<64x32x4x4x64x64x3x3xf32>
+  %10 = graph.reduce add %9 dims = [3, 6, 7] : tensor<64x32x4x4x64x64x3x3xf32> -> tensor<64x32x4x64x64xf32>
+  %11 = graph.reshape %10 : tensor<64x32x4x64x64xf32> -> tensor<64x128x64x64xf32>
+  %12 = graph.cast %11 : tensor<64x128x64x64xf32> -> tensor<64x128x64x64xbf16>
+  return %12 : tensor<64x128x64x64xbf16>
+}
+
+// -----
+
+// Gradients of the filters of such groups are summed up for each element of the window (tap) by itself.
+// CHECK-LABEL: plan.func @few_filters(
+// CHECK:         plan.launch @few_filters_{{[0-9]+}}_window
+// CHECK-LABEL: kernel.func @few_filters_0(
+// CHECK-NOT:     kernel.dot
+// CHECK:         kernel.reduce add
+func.func @few_filters(%image: tensor<64x28x28x64xbf16> {graph.name = "x"}, %dy: tensor<64x64x28x28xbf16> {graph.name = "dy"}) -> tensor<32x2x2x5x5xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %x = graph.permute %image order = [0, 3, 1, 2] : tensor<64x28x28x64xbf16> -> tensor<64x64x28x28xbf16>
+  %1 = graph.pad %x, %zero low = [0, 0, 2, 2] high = [0, 0, 2, 2] interior = [0, 0, 0, 0] : tensor<64x64x28x28xbf16> -> tensor<64x64x32x32xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [5, 5] stride = [1, 1] dilation = [1, 1] : tensor<64x64x32x32xbf16> -> tensor<64x64x28x28x5x5xbf16>
+  %3 = graph.reshape %2 : tensor<64x64x28x28x5x5xbf16> -> tensor<64x32x2x28x28x5x5xbf16>
+  %4 = graph.permute %3 order = [0, 1, 3, 4, 2, 5, 6] : tensor<64x32x2x28x28x5x5xbf16> -> tensor<64x32x28x28x2x5x5xbf16>
+  %5 = graph.reshape %4 : tensor<64x32x28x28x2x5x5xbf16> -> tensor<64x32x1x28x28x2x5x5xbf16>
+  %6 = graph.cast %5 : tensor<64x32x1x28x28x2x5x5xbf16> -> tensor<64x32x1x28x28x2x5x5xf32>
+  %7 = graph.expand %6 : tensor<64x32x1x28x28x2x5x5xf32> -> tensor<64x32x2x28x28x2x5x5xf32>
+  %8 = graph.cast %dy : tensor<64x64x28x28xbf16> -> tensor<64x64x28x28xf32>
+  %9 = graph.reshape %8 : tensor<64x64x28x28xf32> -> tensor<64x32x2x28x28x1x1x1xf32>
+  %10 = graph.expand %9 : tensor<64x32x2x28x28x1x1x1xf32> -> tensor<64x32x2x28x28x2x5x5xf32>
+  %11 = graph.binary mul %10, %7 : tensor<64x32x2x28x28x2x5x5xf32>
+  %12 = graph.reduce add %11 dims = [0, 3, 4] : tensor<64x32x2x28x28x2x5x5xf32> -> tensor<32x2x2x5x5xf32>
+  %13 = graph.cast %12 : tensor<32x2x2x5x5xf32> -> tensor<32x2x2x5x5xbf16>
+  return %13 : tensor<32x2x2x5x5xbf16>
+}

@@ -134,6 +134,25 @@ void GroupAxes::orderContracted(ClassContraction &dot) const {
   sortBySteps(dot.k, [&](Class c) { return getStep(chosen, c); });
 }
 
+/// Whether a kernel of its own copies what windows are taken of (LayOutWindows.cpp), so that positions along a class
+/// are neighbours there, though the images lie otherwise, as those whose channels come last: each element is read
+/// often, and windows move by as much as their elements are apart.
+bool GroupAxes::areWindowsCopied(Value window, Class along) const {
+  constexpr int64_t fewestReads = 4, fewestReadsOfAll = int64_t(1) << 20;
+  const Leaf *leaf = getLeaf(window);
+  const int64_t step = getMemoryStride(window, leaf->map, along);
+  const auto type = dyn_cast<RankedTensorType>(leaf->root.getType());
+  if (!copiesWindows || step == 0 || !type)
+    return false;
+  int64_t points = 1;
+  bool slides = false;
+  for (Class c : getVaryingClasses(window)) {
+    points *= getClassExtent(c);
+    slides |= c != along && getClassExtent(c) > 1 && getMemoryStride(window, leaf->map, c) == step;
+  }
+  return slides && points >= fewestReadsOfAll && points / type.getNumElements() >= 2 * fewestReads;
+}
+
 /// Whether threads rather add up each element of a window (tap) by itself, as in filters' gradients of few channels a
 /// group: a product would gather each element of the windows for the few rows that it is multiplied by, and a thread
 /// reads neighbours of both factors in vectors, each for many taps.
@@ -147,8 +166,8 @@ bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
       return false;
     kernel::MapAttr map = getLeaf(window)->map, otherMap = getLeaf(other)->map;
     if (llvm::none_of(dot.k, [&](Class c) {
-          return getClassExtent(c) % shortestRun == 0 && getMemoryStride(window, map, c) == 1 &&
-                 getMemoryStride(other, otherMap, c) == 1;
+          return getClassExtent(c) % shortestRun == 0 && getMemoryStride(other, otherMap, c) == 1 &&
+                 (getMemoryStride(window, map, c) == 1 || areWindowsCopied(window, c));
         }))
       return false;
     int64_t taps = 1;
@@ -183,7 +202,8 @@ bool GroupAxes::isSummedInPlace(const ClassContraction &dot) const {
         countPoints(dot.k) > mostTerms)
       return false;
     return llvm::any_of(columns, [&](Class c) {
-      return getMemoryStride(window, getLeaf(window)->map, c) == 1 && getStoreStride(c) == 1 &&
+      return (getMemoryStride(window, getLeaf(window)->map, c) == 1 || areWindowsCopied(window, c)) &&
+             getStoreStride(c) == 1 &&
              (isCard ? getClassExtent(c) >= fewestNeighbours : 4 * getClassExtent(c) >= 3 * packedLanes);
     });
   };

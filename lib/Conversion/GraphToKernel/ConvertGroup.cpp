@@ -463,8 +463,8 @@ FailureOr<ConvertedGroup> convertGroup(GroupOp group, StringRef name, OpBuilder 
     return convertOrderGroup(group, op, name, builder, machine, isUpdate);
   OwningOpRef<GroupOp> copy;
   kernel::Refusal refusal;
-  std::unique_ptr<GroupAxes> axes =
-      analyseGroup(group, copy, refusal, machine.threads == 0 ? machine.vectorBytes / 4 : 0, machine.tapSums);
+  std::unique_ptr<GroupAxes> axes = analyseGroup(
+      group, copy, refusal, machine.threads == 0 ? machine.vectorBytes / 4 : 0, machine.tapSums, machine.copiesWindows);
   if (!axes) {
     refusal.emit();
     return failure();

@@ -455,15 +455,11 @@ LogicalResult Planner::planBlock(Block &block) {
 }
 
 Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
-  return {target.busyThreads(),
-          target.simt.sharedBytes,
-          target.simt.subgroupSize,
-          target.simt.workgroupThreads,
-          target.memory.transactionBytes,
-          target.vector.bytes,
-          target.simt.laneBytes,
-          target.simt.clusterSize,
-          target.hasSubgroups() ? target::tapSums(target) : 0};
+  return {
+      target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
+      target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes,
+      target.simt.laneBytes,        target.simt.clusterSize,        target.hasSubgroups() ? target::tapSums(target) : 0,
+      target.hasTensorCores()};
 }
 
 LogicalResult Planner::plan() {

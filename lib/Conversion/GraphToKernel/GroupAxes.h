@@ -47,9 +47,10 @@ struct ContractionAxes {
 class GroupAxes {
 public:
   /// `packedLanes`: elements of a vector of a machine whose cores pack what they multiply; 0 for others. `tapSums`:
-  /// sums of a thread for the elements of a window, 0 where the machine makes none so.
-  explicit GroupAxes(graph::ir::GroupOp group, int64_t packedLanes = 0, int64_t tapSums = 0)
-      : group(group), packedLanes(packedLanes), tapSums(tapSums) {}
+  /// sums of a thread for the elements of a window, 0 where the machine makes none so. `copiesWindows`: what windows
+  /// are taken of is copied into the order of results.
+  explicit GroupAxes(graph::ir::GroupOp group, int64_t packedLanes = 0, int64_t tapSums = 0, bool copiesWindows = false)
+      : group(group), packedLanes(packedLanes), tapSums(tapSums), copiesWindows(copiesWindows) {}
 
   /// Fails where the group is no iteration space: refused at the op, or with the op that needs
   /// a value along two axes at once in `conflict`.
@@ -119,6 +120,7 @@ private:
   mlir::Value getMainLeaf(mlir::Value factor) const;
   struct ClassContraction;
   void orderContracted(ClassContraction &dot) const;
+  bool areWindowsCopied(mlir::Value window, Class along) const;
   bool isSummedByTaps(const ClassContraction &dot) const;
   bool isSummedInPlace(const ClassContraction &dot) const;
   bool shouldSwapFactors(const ClassContraction &dot) const;
@@ -157,6 +159,7 @@ private:
 
   mutable graph::ir::GroupOp group;
   int64_t packedLanes, tapSums;
+  bool copiesWindows;
   llvm::MapVector<mlir::Value, Leaf> leaves;
   llvm::DenseMap<mlir::Value, mlir::TypedAttr> splats;
   llvm::SmallVector<graph::ir::ConstantOp> constants;

@@ -106,11 +106,11 @@ static OwningOpRef<GroupOp> nameLeaves(GroupOp group) {
 }
 
 std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &copy, kernel::Refusal &refusal,
-                                        int64_t packedLanes, int64_t tapSums) {
+                                        int64_t packedLanes, int64_t tapSums, bool copiesWindows) {
   Operation *conflict = nullptr;
   if (hasContractionChain(group))
     copy = nameLeaves(group);
-  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, packedLanes, tapSums);
+  auto axes = std::make_unique<GroupAxes>(copy ? *copy : group, packedLanes, tapSums, copiesWindows);
   if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (!conflict)
@@ -121,7 +121,7 @@ std::unique_ptr<GroupAxes> analyseGroup(GroupOp group, OwningOpRef<GroupOp> &cop
     return nullptr;
   }
   copy = std::move(split);
-  axes = std::make_unique<GroupAxes>(*copy, packedLanes, tapSums);
+  axes = std::make_unique<GroupAxes>(*copy, packedLanes, tapSums, copiesWindows);
   if (succeeded(axes->analyse(conflict, refusal)))
     return axes;
   if (conflict)

@@ -19,7 +19,8 @@ namespace zyx::lowering {
 /// The axes of `group`, or where views of one value meet along different axes those of a `copy` in
 /// which each view has the ops that it reads for itself. Emits an error where neither is a kernel.
 std::unique_ptr<GroupAxes> analyseGroup(graph::ir::GroupOp group, mlir::OwningOpRef<graph::ir::GroupOp> &copy,
-                                        kernel::Refusal &refusal, int64_t packedLanes = 0, int64_t tapSums = 0);
+                                        kernel::Refusal &refusal, int64_t packedLanes = 0, int64_t tapSums = 0,
+                                        bool copiesWindows = false);
 
 } // namespace zyx::lowering
 

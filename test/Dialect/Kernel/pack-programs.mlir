@@ -3,16 +3,16 @@
 !rows = !kernel.buffer<f32, global>
 !table = !kernel.view<4096x32xf32, global>
 
-// Four subgroups are a workgroup. Each has a row, and memory of its own.
+// Eight subgroups are a workgroup. Each has a row, and memory of its own.
 // CHECK-LABEL: kernel.func @rows
-// CHECK-SAME:    threads = 128
-// CHECK:         kernel.grid (%[[GROUP:.*]]) in [4096] step [4] {
+// CHECK-SAME:    threads = 256
+// CHECK:         kernel.grid (%[[GROUP:.*]]) in [4096] step [8] {
 // CHECK-DAG:       %[[THREAD:.*]] = kernel.id thread
 // CHECK-DAG:       %[[PLACE:.*]] = arith.divui %[[THREAD]], %{{.*}} : index
 // CHECK-DAG:       %[[OWN:.*]] = arith.remui %[[THREAD]], %{{.*}} : index
 // CHECK:           %[[STEP:.*]] = arith.muli %[[PLACE]]
 // CHECK:           %[[ROW:.*]] = arith.addi %[[GROUP]], %[[STEP]]
-// CHECK:           %[[PARTS:.*]] = kernel.alloc : <4x32xf32, shared>
+// CHECK:           %[[PARTS:.*]] = kernel.alloc : <8x32xf32, shared>
 // CHECK:           kernel.load %{{.*}}[%[[ROW]], %[[OWN]]]
 // CHECK:           kernel.store %{{.*}}, %[[PARTS]][%[[PLACE]], %[[OWN]]]
 // CHECK:           kernel.barrier workgroup
@@ -66,10 +66,10 @@ module attributes {kernel.target = #kernel.target<"sm_90a">} {
     kernel.return
   }
 
-  // Of 4095 rows five are a workgroup.
+  // Of 4095 rows seven are a workgroup.
   // CHECK-LABEL: kernel.func @odd
-  // CHECK-SAME:    threads = 160
-  // CHECK:         kernel.grid (%{{.*}}) in [4095] step [5]
+  // CHECK-SAME:    threads = 224
+  // CHECK:         kernel.grid (%{{.*}}) in [4095] step [7]
   kernel.func @odd(%x: !rows) attributes {form = #kernel.form<lowered>, threads = 32 : i64} {
     %zero = arith.constant 0.0 : f32
     %to = kernel.view %x map <[<[4096, 32] strides [32, 1]>]> : !rows -> !table

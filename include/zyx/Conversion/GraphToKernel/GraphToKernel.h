@@ -44,6 +44,8 @@ struct Workgroups {
   int64_t clusterSize = 1;
   /// Sums that each thread of a workgroup may have, of the elements of a window; 0 where none are made so.
   int64_t tapSums = 0;
+  /// Whether a kernel of its own copies what windows are taken of, where that lies in another order than results.
+  bool copiesWindows = false;
 
   static Workgroups of(const target::TargetInfo &target);
 };

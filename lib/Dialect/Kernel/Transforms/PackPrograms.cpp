@@ -28,8 +28,8 @@ using zyx::target::TargetInfo;
 namespace {
 
 /// Programs of a workgroup, in the order in which they are tried: whole workgroups alone. Four subgroups fill a core of
-/// every machine before it has all the workgroups that it has room for.
-constexpr std::array<int64_t, 6> packedCounts = {4, 5, 6, 7, 3, 2};
+/// every machine before it has all the workgroups that it has room for; of eight it has to begin half as many.
+constexpr std::array<int64_t, 7> packedCounts = {8, 4, 6, 7, 5, 3, 2};
 /// Shared memory begins at multiples of so many bytes for each program, as it does for one.
 constexpr int64_t alignment = 16;
 

@@ -91,7 +91,7 @@ def PackProgramsPass : Pass<"zyx-kernel-pack-programs", "::zyx::kernel::FuncOp">
   let summary = "Several programs of one subgroup are a workgroup";
   let description = [{
     A core begins few workgroups in a time, and has room for few of them: one subgroup each, as short rows have, leaves it
-    half empty. Of kernels of the lowered form whose programs have one subgroup, four neighbours along the grid are
+    half empty. Of kernels of the lowered form whose programs have one subgroup, eight neighbours along the grid are
     one workgroup, or two to seven, where these divide the number of programs. Each subgroup has a part of the shared memory of its own. Barriers stay those of the workgroup: kernels in
     which one is in a branch, or in a loop whose trips are not numbers, stay as they are. So do those whose cores would have unequal work.
 
@@ -100,10 +100,10 @@ def PackProgramsPass : Pass<"zyx-kernel-pack-programs", "::zyx::kernel::FuncOp">
       %0 = kernel.id thread
     ```
 
-    becomes, with `threads = 128` instead of 32,
+    becomes, with `threads = 256` instead of 32,
 
     ```mlir
-    kernel.grid (%group) in [73728] step [4] {
+    kernel.grid (%group) in [73728] step [8] {
       %thread = kernel.id thread
       %place = arith.divui %thread, %c32 : index
       %0 = arith.remui %thread, %c32 : index
