@@ -118,6 +118,30 @@ kernel.func @window(%x: !kernel.buffer<bf16, global>, %w: !kernel.buffer<bf16, g
   kernel.return
 }
 
+// A gradient of filters: rows of 7 positions are copied in vectors of half a register's lanes. Behind the last step are zeros.
+// CHOSEN-LABEL: kernel.func @short_rows
+// CHOSEN-SAME: #kernel.block_step<<32 x 32, rows {{[0-9]+}}, depth 98, pack lhs rhs, narrow>>
+// CHECK-LABEL: kernel.func @short_rows
+// CHECK-DAG: %[[X:.*]] = kernel.view %arg0 map <[<[3144] strides [1]>]>
+// CHECK-DAG: %[[A:.*]] = kernel.alloc : <96x160xbf16, private>
+// CHECK: kernel.store %{{.*}}, %[[A]][%{{.*}}, %{{.*}}] : vector<32xbf16>
+// CHECK: %[[PART:.*]] = kernel.load %[[X]][%{{.*}}] mask %{{.*}} : vector<16xi1> : <3144xbf16, global> -> vector<16xbf16>
+// CHECK: kernel.store %[[PART]], %[[A]][%{{.*}}] mask %{{.*}} : vector<16xi1> : vector<16xbf16>
+// CHECK-NOT: kernel.gather
+// CHECK: kernel.matrix_multiply %{{.*}}, %[[A]]
+kernel.func @short_rows(%x: !kernel.buffer<bf16, global>, %g: !kernel.buffer<bf16, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %xs = kernel.view %x map <[<[288, 98] strides [98, 1]>, <[32, 3, 3, 2, 7, 7] strides [81, 9, 1, 2592, 9, 1]>, <[2, 32, 9, 9] strides [1568, 49, 7, 1] offset -8 valid [0 : 2, 0 : 32, 1 : 8, 1 : 8]>]> : !kernel.buffer<bf16, global> -> !kernel.view<288x98xbf16, global>
+  %gs = kernel.view %g map <[<[98, 64] strides [64, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<98x64xbf16, global>
+  %ys = kernel.view %y map <[<[288, 64] strides [64, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<288x64xf32, global>
+  %a = kernel.load %xs[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<288x98xbf16, global> -> tensor<288x98xbf16>
+  %b = kernel.load %gs[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<98x64xbf16, global> -> tensor<98x64xbf16>
+  %zero = arith.constant dense<0.0> : tensor<288x64xf32>
+  %d = kernel.dot %a, %b, %zero : tensor<288x98xbf16>, tensor<98x64xbf16> -> tensor<288x64xf32>
+  kernel.store %d, %ys[%c0, %c0] in_bounds [true, true] : tensor<288x64xf32>, !kernel.view<288x64xf32, global>
+  kernel.return
+}
+
 // Windows that are the right factor, as those of images whose channels come first, wait in the order of their runs, here
 // eight of their windows at a time, and are joined in pairs from there. Filters that images share are read in place.
 // CHOSEN-LABEL: kernel.func @columns
