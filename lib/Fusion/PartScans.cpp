@@ -3,9 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "LoopValues.h"
 #include "Machine.h"
 #include "ScanParts.h"
 
+#include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Fusion/Passes.h"
 
@@ -50,6 +52,43 @@ static int64_t countParts(ScanOp scan, const TargetInfo &machine) {
                                      count(shape.drop_front(scan.getDim() + 1)), machine);
 }
 
+/// Whether a kernel reads a value where it lies, under any extents: the result of another scan or of a sort, or an
+/// input.
+static bool isStored(Value value) { return !value.getDefiningOp() || isa<ScanOp, SortOp>(value.getDefiningOp()); }
+
+/// What is computed of a scan's parts, element by element, has the parts as well, and they are joined behind that: no
+/// reshape lies in between, so that it is computed where the parts are put together.
+static void joinBehindReader(ReshapeOp joined) {
+  const auto type = cast<RankedTensorType>(joined.getType());
+  const ArrayRef<int64_t> parts = cast<RankedTensorType>(joined.getX().getType()).getShape();
+  while (joined->hasOneUse()) {
+    Operation *reader = *joined->user_begin();
+    if (!isElementwise(reader) || llvm::any_of(reader->getOperands(), [&](Value operand) {
+          return operand != joined.getResult() && !isStored(operand) && !zyx::fusion::getSplat(operand);
+        }))
+      return;
+    OpBuilder builder(reader);
+    SmallVector<Value> operands;
+    for (Value operand : reader->getOperands()) {
+      auto apart = cast<RankedTensorType>(operand.getType()).clone(parts);
+      if (operand == joined.getResult())
+        operands.push_back(joined.getX());
+      else if (ConstantOp splat = zyx::fusion::getSplat(operand))
+        operands.push_back(ConstantOp::create(builder, reader->getLoc(), apart, splat.getValue().resizeSplat(apart)));
+      else
+        operands.push_back(ReshapeOp::create(builder, reader->getLoc(), apart, operand));
+    }
+    Value result = reader->getResult(0);
+    auto own = cast<RankedTensorType>(result.getType());
+    Value computed = zyx::fusion::cloneWith(builder, reader, operands, own.clone(parts));
+    auto behind = ReshapeOp::create(builder, reader->getLoc(), own.clone(type.getShape()), computed);
+    result.replaceAllUsesWith(behind.getResult());
+    reader->erase();
+    joined.erase();
+    joined = behind;
+  }
+}
+
 static void partScans(Block &block, const TargetInfo &machine) {
   for (auto scan : llvm::make_early_inc_range(block.getOps<ScanOp>())) {
     const int64_t parts = countParts(scan, machine);
@@ -87,8 +126,10 @@ static void partScans(Block &block, const TargetInfo &machine) {
                                      ConstantOp::create(builder, loc, place, first).getResult());
     Value all = BinaryOp::create(builder, loc, *zyx::fusion::getCombine(scan.getKind()), before, own);
     Value result = SelectOp::create(builder, loc, isFirst, own, all);
-    scan.replaceAllUsesWith(ReshapeOp::create(builder, loc, type, result).getResult());
+    auto joined = ReshapeOp::create(builder, loc, type, result);
+    scan.replaceAllUsesWith(joined.getResult());
     scan.erase();
+    joinBehindReader(joined);
   }
 }
 

@@ -43,6 +43,31 @@ func.func @columns(%x: tensor<2x65536x12xf32>) -> tensor<2x65536x12xf32> {
   return %y : tensor<2x65536x12xf32>
 }
 
+// What is computed of it element by element, and of what is stored, has the parts, too: they are joined behind that.
+// CHECK-LABEL: func.func @read
+// CHECK:       %[[ALL:.*]] = graph.select %{{.*}} : tensor<64x1024xf32>
+// CHECK:       %[[X:.*]] = graph.reshape %arg0 : tensor<65536xf32> -> tensor<64x1024xf32>
+// CHECK-NEXT:  %[[BEFORE:.*]] = graph.binary sub %[[ALL]], %[[X]] : tensor<64x1024xf32>
+// CHECK:       %[[IS:.*]] = graph.binary lt %[[BEFORE]], %{{.*}} : tensor<64x1024xf32>
+// CHECK:       graph.reshape %[[IS]] : tensor<64x1024xi1> -> tensor<65536xi1>
+// CHECK-NOT:   graph.reshape
+// Not of what is computed by other ops, whose kernel would be another one.
+// CHECK-LABEL: func.func @computed
+// CHECK:       graph.binary sub %{{.*}}, %{{.*}} : tensor<65536xf32>
+func.func @read(%x: tensor<65536xf32>) -> tensor<65536xi1> {
+  %y = graph.scan add %x dim = 0 : tensor<65536xf32>
+  %before = graph.binary sub %y, %x : tensor<65536xf32>
+  %most = graph.constant dense<0.9> : tensor<65536xf32>
+  %is = graph.binary lt %before, %most : tensor<65536xf32>
+  return %is : tensor<65536xi1>
+}
+func.func @computed(%x: tensor<65536xf32>) -> tensor<65536xf32> {
+  %y = graph.scan add %x dim = 0 : tensor<65536xf32>
+  %e = graph.unary exp %x : tensor<65536xf32>
+  %before = graph.binary sub %y, %e : tensor<65536xf32>
+  return %before : tensor<65536xf32>
+}
+
 // Many rows or columns, short ones, of 16 bits, exclusive ones, and no parts of one size.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:   graph.reshape

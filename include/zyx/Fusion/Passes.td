@@ -149,7 +149,8 @@ def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
   let summary = "Scan few long rows in parts";
   let description = [{
     A workgroup walks a row of a scan, or eight columns. Where there are few, of 2^14 elements or more, each becomes parts that are scanned by
-    themselves, and each element is combined with what the parts before its own have.
+    themselves, and each element is combined with what the parts before its own have. What is computed of the scan element by element, and
+    of what is stored anyway, has the parts, too.
 
     Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
 
