@@ -1,5 +1,5 @@
 """PyTorch: inputs, references, and the peers of a program."""
-import contextlib, ctypes, functools, os, signal, sys, time, types
+import contextlib, ctypes, functools, gc, os, signal, sys, time, types
 
 from card_clock import CardClock
 
@@ -109,6 +109,8 @@ class Peers:
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as failure:
                 if dtype == torch.float32 or "memory" not in str(failure).lower():
                     raise
+            # What failed refers to its own frames, and these to tensors.
+            gc.collect()
             torch.cuda.empty_cache()
 
     @functools.cached_property
