@@ -216,6 +216,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createSplitGroupSumsPass());
     if (join) {
       entry.addPass(fusion::createPartRowsPass());
+      entry.addPass(fusion::createJoinHeadsPass());
       entry.addPass(fusion::createPartAttentionPass());
     }
     entry.addPass(fusion::createPartContractionsPass());
