@@ -64,6 +64,7 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"laneBytes", &SimtFacts::laneBytes},
                                                        Field{"laneRegisters", &SimtFacts::laneRegisters},
                                                        Field{"maxBuffers", &SimtFacts::maxBuffers},
+                                                       Field{"hasShuffles", &SimtFacts::hasShuffles},
                                                        Field{"hasSharedFences", &SimtFacts::hasSharedFences},
                                                        Field{"hasEarlyLaunches", &SimtFacts::hasEarlyLaunches}};
 

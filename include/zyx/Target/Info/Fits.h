@@ -135,6 +135,12 @@ inline constexpr int64_t copiedBytes = 4;
 inline constexpr double clearlyLess = 0.9;
 } // namespace layouts
 
+/// Short rows that lanes of a warp share (ChooseRows): instructions of an element in a walk, and of what two lanes
+/// exchange.
+namespace shortRows {
+inline constexpr int64_t elementOps = 8, exchangeOps = 2;
+} // namespace shortRows
+
 /// Loops of elements, whose threads carry what they compute in registers (LoopKernel).
 namespace loops {
 /// Registers for what a thread has asked for and not read yet, and for what all its trips share.

@@ -95,6 +95,8 @@ struct SimtFacts {
   int64_t laneBytes = 0, laneRegisters = 0;
   /// Buffers that a kernel may have; 0 where no number limits them.
   int64_t maxBuffers = 0;
+  /// Threads of a subgroup read registers of each other, and run in lockstep where they do.
+  bool hasShuffles = false;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
   /// A kernel may begin before the one that it is behind is over, and has an instruction that waits for that.
