@@ -117,9 +117,8 @@ public:
     }
     func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
     // Of rows that begin anywhere, many that no workgroup has registers for are read again: single elements that a
-    // cluster reads took longer.
-    const bool isKept = aligned == lanes || axes.extent(*row) <= keptElements * draft.mostKeepingThreads ||
-                        2 * countPrograms() * *func.getThreads() <= target.busyThreads();
+    // cluster reads took longer. Few of them have as many threads as keep the machine busy, which keep them, too.
+    const bool isKept = aligned == lanes || axes.extent(*row) <= keptElements * draft.mostKeepingThreads;
     if (isKept && axes.extent(*row) % aligned == 0)
       keepRow(*row, axes.extent(*row) / aligned, aligned);
     else

@@ -277,7 +277,7 @@ kernel.func @odd(%x: !b, %y: !b) {
 }
 // CHECK-LABEL: kernel.func @odd_few
 // CHECK-SAME: cluster = 4 : i64
-// CHECK-SAME: threads = 416
+// CHECK-SAME: threads = 512
 // CHECK-LABEL: kernel.func @odd_short
 // CHECK-NOT: cluster
 // CHECK-SAME: threads = 512
