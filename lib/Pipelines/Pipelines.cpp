@@ -110,7 +110,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createLowerTilesPass());
   passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());
-  passes.addPass(kernel::createPackProgramsPass());
+  passes.addPass(kernel::createSpreadProgramsPass());
   if (options.optimise)
     passes.addPass(kernel::createDivideAlignedPass());
   passes.addPass(createCSEPass());

@@ -127,7 +127,7 @@ def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
-def PackProgramsPass : Pass<"zyx-kernel-pack-programs"> {
+def SpreadProgramsPass : Pass<"zyx-kernel-spread-programs"> {
   let summary = "Programs of few threads share workgroups";
   let description = [{
     A program whose threads are a subgroup, or a part of one, and share no memory needs no workgroup of its own. A core has room for few

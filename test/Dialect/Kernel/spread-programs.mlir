@@ -1,5 +1,5 @@
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-pack-programs | FileCheck %s
-// RUN: zyx-opt %s -zyx-kernel-attach-target=target=gfx1100 -zyx-kernel-pack-programs | FileCheck %s --check-prefix=ALONE
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=sm_90a -zyx-kernel-spread-programs | FileCheck %s
+// RUN: zyx-opt %s -zyx-kernel-attach-target=target=gfx1100 -zyx-kernel-spread-programs | FileCheck %s --check-prefix=ALONE
 
 // The threads of a program are its last dimension, and it is one thread.
 // CHECK-LABEL: kernel.func @rows

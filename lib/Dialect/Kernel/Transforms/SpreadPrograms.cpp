@@ -15,7 +15,7 @@
 #include "llvm/Support/MathExtras.h"
 
 namespace zyx::kernel {
-#define GEN_PASS_DEF_PACKPROGRAMSPASS
+#define GEN_PASS_DEF_SPREADPROGRAMSPASS
 #include "zyx/Dialect/Kernel/Transforms/Passes.h.inc"
 } // namespace zyx::kernel
 
@@ -78,7 +78,7 @@ void pack(FuncOp func, int64_t threads) {
   func.removeMinResidentThreadsAttr();
 }
 
-struct PackPrograms : zyx::kernel::impl::PackProgramsPassBase<PackPrograms> {
+struct SpreadPrograms : zyx::kernel::impl::SpreadProgramsPassBase<SpreadPrograms> {
   void runOnOperation() override {
     const zyx::target::TargetInfo *machine = findTarget(getOperation());
     if (!machine || !machine->simt.hasShuffles)
