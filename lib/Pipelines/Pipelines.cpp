@@ -114,6 +114,7 @@ void addLoweredPhase(OpPassManager &passes, const Options &options) {
   passes.addPass(kernel::createLowerTilesPass());
   passes.addPass(kernel::createExpandMathPass());
   passes.addPass(boundedCanonicalizer());
+  passes.addPass(kernel::createSpreadProgramsPass());
   if (options.optimise)
     passes.addPass(kernel::createDivideAlignedPass());
   passes.addPass(createCSEPass());
@@ -224,6 +225,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createSplitGroupSumsPass());
     if (join) {
       entry.addPass(fusion::createPartRowsPass());
+      entry.addPass(fusion::createJoinHeadsPass());
       entry.addPass(fusion::createPartAttentionPass());
     }
     entry.addPass(fusion::createPartContractionsPass());

@@ -106,16 +106,19 @@ public:
       // Of few rows a thread each would leave the machine idle, and wait for one vector after the other.
       const bool isOfFew = axes.extent(*row) >= 2 * target.simt.subgroupSize &&
                            countPrograms() <= target.busyThreads() / target.simt.subgroupSize;
-      if ((axes.extent(*row) % lanes != 0 || isOfFew || (hasLanes && leavesFirstCache(*row))) &&
-          axes.extent(*row) >= target.simt.subgroupSize)
-        func.setThreads(target.simt.subgroupSize);
+      const bool isShared = (axes.extent(*row) % lanes != 0 || isOfFew || (hasLanes && leavesFirstCache(*row))) &&
+                            axes.extent(*row) >= target.simt.subgroupSize;
+      // Parts of a warp that read each other's registers share lines, too: a thread alone reads half of a sector.
+      const bool hasLines = target.simt.hasShuffles && axes.extent(*row) * widest >= target.memory.lineBytes &&
+                            countWalks(*row).apart > 1;
+      if (isShared || hasLines)
+        func.setThreads(threadsOfShortRow(*row, aligned, widest));
       return;
     }
     func.setThreads(std::min<int64_t>(llvm::bit_floor(static_cast<uint64_t>(threads)), mostThreads));
     // Of rows that begin anywhere, many that no workgroup has registers for are read again: single elements that a
-    // cluster reads took longer.
-    const bool isKept = aligned == lanes || axes.extent(*row) <= keptElements * draft.mostKeepingThreads ||
-                        2 * countPrograms() * *func.getThreads() <= target.busyThreads();
+    // cluster reads took longer. Few of them have as many threads as keep the machine busy, which keep them, too.
+    const bool isKept = aligned == lanes || axes.extent(*row) <= keptElements * draft.mostKeepingThreads;
     if (isKept && axes.extent(*row) % aligned == 0)
       keepRow(*row, axes.extent(*row) / aligned, aligned);
     else
@@ -386,6 +389,30 @@ private:
     for (StoreOp store : draft.stores)
       look(store, store.getValue());
     return lanes;
+  }
+
+  /// Lanes of a warp that share a row of few elements: so many that they read whole lines, and more where rows are few
+  /// or that leaves fewer of them idle. Each keeps its elements in registers.
+  int64_t threadsOfShortRow(Axis row, int64_t aligned, int64_t widest) {
+    const int64_t all = target.simt.subgroupSize, vectors = llvm::divideCeil(axes.extent(row), aligned);
+    if (!target.simt.hasShuffles)
+      return all;
+    namespace fits = zyx::target::fits::shortRows;
+    const int64_t programs = countPrograms();
+    const int64_t loads = std::max<int64_t>(
+        llvm::count_if(draft.loads, [&](LoadOp load) { return axes.contains(load.getResult(), row); }), 1);
+    int64_t best = all, least = std::numeric_limits<int64_t>::max();
+    for (int64_t threads = std::min(all, std::max<int64_t>(target.memory.lineBytes / (aligned * widest), 1));
+         threads <= all; threads *= 2) {
+      const int64_t own = static_cast<int64_t>(llvm::divideCeil(vectors, threads)) * aligned;
+      const int64_t cost = threads * (own * fits::elementOps + llvm::Log2_64(threads) * fits::exchangeOps);
+      const bool isBusy = 2 * programs * threads >= target.busyThreads() || threads == all;
+      if (isBusy && (own * loads <= keptElements || threads == all) && cost < least) {
+        least = cost;
+        best = threads;
+      }
+    }
+    return best;
   }
 
   int64_t countPrograms() {

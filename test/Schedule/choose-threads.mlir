@@ -277,7 +277,7 @@ kernel.func @odd(%x: !b, %y: !b) {
 }
 // CHECK-LABEL: kernel.func @odd_few
 // CHECK-SAME: cluster = 4 : i64
-// CHECK-SAME: threads = 416
+// CHECK-SAME: threads = 512
 // CHECK-LABEL: kernel.func @odd_short
 // CHECK-NOT: cluster
 // CHECK-SAME: threads = 512
@@ -427,11 +427,12 @@ kernel.func @short_row(%x: !f, %y: !f) {
   kernel.return
 }
 
-// Rows that threads walk three times, one each, would not stay in the first cache: a warp has one. Rows of 48 elements do.
+// Rows that threads walk three times, one each, would not stay in the first cache: eight lanes of a warp have one, which read
+// whole lines. They have rows of 48 elements, too.
 // CHECK-LABEL: kernel.func @read_again
-// CHECK-SAME: threads = 32
+// CHECK-SAME: threads = 8
 // CHECK-LABEL: kernel.func @stays_near
-// CHECK-NOT: threads
+// CHECK-SAME: threads = 8
 // CHECK: kernel.return
 kernel.func @read_again(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index

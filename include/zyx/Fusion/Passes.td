@@ -833,6 +833,26 @@ def PadMasksPass : Pass<"zyx-fusion-pad-masks", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def JoinHeadsPass : Pass<"zyx-fusion-join-heads", "::mlir::func::FuncOp"> {
+  let summary = "Make few queries of heads that share keys the rows of one head";
+  let description = [{
+    A tile of tensor cores has 64 rows of one head. Of 16 queries most of them would not exist, and each of the heads that
+    share keys would read these for itself. The queries of all heads that share keys become queries of one head: the dimensions
+    of heads and queries, which lie side by side, are split elsewhere. What is the same for all heads, as a mask of positions, is
+    computed for each share, unless that would read more than 4096 elements again and again. Attentions of 2 to 32 queries with
+    factors of 16 bits are meant, on machines with such tiles.
+
+    ```mlir
+    // 32 heads of keys that 8 heads share, 16 queries
+    %y = graph.reduce add %t dims = [3] : tensor<1x256x16x4096x80xf32> -> tensor<1x256x16x80xf32>
+    // becomes
+    %0 = graph.reduce add %u dims = [3] : tensor<1x32x128x4096x80xf32> -> tensor<1x32x128x80xf32>
+    %y = graph.reshape %0 : tensor<1x32x128x80xf32> -> tensor<1x256x16x80xf32>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def PartAttentionPass : Pass<"zyx-fusion-part-attention", "::mlir::func::FuncOp"> {
   let summary = "Give the keys of an attention of few queries parts, which other workgroups of a GPU have";
   let description = [{

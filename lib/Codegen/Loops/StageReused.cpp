@@ -6,6 +6,7 @@
 #include "StageCarried.h"
 
 #include "zyx/Codegen/Loops/Passes.h"
+#include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileContext.h"
@@ -349,6 +350,20 @@ struct StageReused : zyx::kernel::impl::StageReusedPassBase<StageReused> {
 
 } // namespace
 
+/// Of `lanes` those that vectors have of rows that threads share, by where these begin in memory.
+static int64_t alignedLanes(FuncOp func, int64_t lanes) {
+  auto look = [&](auto access, Value tile) {
+    auto view = access.getView().template getDefiningOp<ViewOp>();
+    if (auto type = dyn_cast<RankedTensorType>(tile.getType()); type && view)
+      for (auto [dim, extent] : llvm::enumerate(type.getShape()))
+        if (extent > 1)
+          lanes = alignmentOfRows(view.getMap(), dim, lanes);
+  };
+  func.walk([&](LoadOp load) { look(load, load.getResult()); });
+  func.walk([&](StoreOp store) { look(store, store.getValue()); });
+  return lanes;
+}
+
 LogicalResult zyx::kernel::stageReused(FuncOp func, const target::TargetInfo *target) {
   if (func.getForm() != Form::Tiled)
     return success();
@@ -359,9 +374,11 @@ LogicalResult zyx::kernel::stageReused(FuncOp func, const target::TargetInfo *ta
   // A thread of a subgroup has little memory that is near: it rather computes again.
   const int64_t maxBytes = target && target->hasSubgroups() ? target->memory.privateBytes : mostStagedBytes;
   const int64_t rowBytes = target ? target::keptRowBytes(*target) : 0;
-  const int64_t lanes = target ? target->lanes(4) : usualLanes;
   // A cluster has no memory that all its threads share.
   const int64_t cluster = func.getCluster().value_or(1), threads = threadsOfProgram(func);
+  int64_t lanes = target ? target->lanes(4) : usualLanes;
+  if (target && target->hasSubgroups() && threads > 1 && !func.getRowGroups())
+    lanes = alignedLanes(func, lanes);
   const int64_t most = cluster > 1 ? 0 : threads > 1 ? target::sharedTileBytes(machine) : maxBytes;
   const bool hasCaches = target && target->hasVectors() && !target->hasSubgroups() && threads == 1;
   SmallVector<StagedGroup> staged;

@@ -101,10 +101,24 @@ static Value combineSubgroups(TileContext &t, Location loc, Combine kind, Value 
       .getResult(0);
 }
 
+bool zyx::kernel::areOneSubgroup(const TileContext &t) {
+  return t.machine.simt.hasShuffles && t.cluster == 1 && t.threads <= t.machine.simt.subgroupSize &&
+         llvm::isPowerOf2_64(t.threads);
+}
+
+/// Pairs, pairs of these, and so on: both of a pair have the same then, in whatever order they are combined.
+static Value combineInSubgroup(TileContext &t, Location loc, Combine kind, Value own) {
+  for (int64_t distance = 1; distance < t.threads; distance *= 2)
+    own = createCombine(t.builder, loc, kind, own, ShuffleOp::create(t.builder, loc, own, distance));
+  return own;
+}
+
 /// Where subgroups have no op for it, in two rounds: each group of neighbours, by its first thread, and then the
 /// groups, by all. A thread can come back to write the first memory only behind the second barrier, when nobody reads
 /// it any more, and the second one behind the next reduction's first barrier: all reductions share them.
 Value zyx::kernel::combineAcrossThreads(TileContext &t, Location loc, Combine kind, Value own) {
+  if (areOneSubgroup(t))
+    return combineInSubgroup(t, loc, kind, own);
   Type element = own.getType();
   // Of floats a driver's maximum may lose NaN.
   if (element.isF32() && kind != Combine::Add && hasSubgroupOp(t, kind, element)) {

@@ -118,6 +118,8 @@ private:
 
   /// The memory in which threads combine what each has belongs to all reductions of a program with the same type.
   void addExchange(ReduceOp reduce) {
+    if (areOneSubgroup(context))
+      return;
     const Type element = getElementTypeOrSelf(reduce.getType());
     auto addFor = [&](Type type) {
       if (!exchanged.insert({reduce->getParentOfType<GridOp>(), type}).second)

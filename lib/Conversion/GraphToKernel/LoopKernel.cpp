@@ -315,8 +315,9 @@ void LoopEmitter::emitThreads() {
   int64_t shared = 0;
   for (auto [step, same] : llvm::zip_equal(program.steps, isFixed))
     shared += same && step.kind == Kind::Load;
-  // Threads that are few hide no other's waiting.
-  const bool isAhead = program.numPoints() <= threads / 2;
+  // Threads that are few hide no other's waiting. What they ask for takes some 150 registers with what they compute:
+  // cores have room for three eighths of the threads that keep them busy, in one round.
+  const bool isAhead = program.numPoints() <= threads / 8 * 3;
   Made common(program.steps.size());
   if (shared <= fits::sharedRegisters)
     for (unsigned step = 0; step < program.steps.size(); ++step)

@@ -96,6 +96,15 @@ public:
     }
   }
 
+  Value shuffle(OpBuilder &builder, Location loc, Value value, int64_t distance) const override {
+    auto constant = [&](int64_t number) -> Value {
+      return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(number)));
+    };
+    constexpr int64_t all = -1, lastLane = 31;
+    return NVVM::ShflOp::create(builder, loc, builder.getI32Type(), constant(all), value, constant(distance),
+                                constant(lastLane), NVVM::ShflKind::bfly, UnitAttr());
+  }
+
   Value peer(OpBuilder &builder, Location loc, Value address, Value group) const override {
     return NVVM::MapaOp::create(builder, loc, address.getType(), address, group);
   }

@@ -57,6 +57,7 @@ private:
   bool hasBarrier(Scope scope) const { return facts.shared && (scope == Scope::Workgroup || facts.isCluster); }
   void lower(IdOp id);
   void lower(BarrierOp barrier);
+  LogicalResult lower(ShuffleOp shuffle);
 
   Value index(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   OpFoldResult expand(AffineExpr expr, ValueRange symbols);
@@ -620,6 +621,44 @@ void MemoryLowering::lower(BarrierOp barrier) {
   barrier.erase();
 }
 
+/// By words of 32 bits: narrower values are one with zeros in front, wider ones are several.
+LogicalResult MemoryLowering::lower(ShuffleOp shuffle) {
+  constexpr unsigned wordBits = 32;
+  Type type = shuffle.getType();
+  const unsigned width = type.getIntOrFloatBitWidth(), words = llvm::divideCeil(width, wordBits);
+  Type bits = builder.getIntegerType(width), word = builder.getI32Type(),
+       all = builder.getIntegerType(words * wordBits);
+  Value value = isa<IntegerType>(type) ? shuffle.getValue()
+                                       : arith::BitcastOp::create(builder, loc, bits, shuffle.getValue()).getResult();
+  if (bits != all)
+    value = arith::ExtUIOp::create(builder, loc, all, value);
+  Value result;
+  for (unsigned i = 0; i < words; ++i) {
+    auto distance = [&](unsigned count) -> Value {
+      return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(all, count * wordBits));
+    };
+    Value own = i == 0 ? value : arith::ShRUIOp::create(builder, loc, value, distance(i)).getResult();
+    if (all != word)
+      own = arith::TruncIOp::create(builder, loc, word, own);
+    Value other = facts.threads->shuffle(builder, loc, own, static_cast<int64_t>(shuffle.getDistance()));
+    if (!other)
+      return shuffle.emitOpError("reads a register of another thread, for which there is no instruction");
+    if (all != word)
+      other = arith::ExtUIOp::create(builder, loc, all, other);
+    result = i == 0
+                 ? other
+                 : arith::OrIOp::create(builder, loc, result, arith::ShLIOp::create(builder, loc, other, distance(i)))
+                       .getResult();
+  }
+  if (bits != all)
+    result = arith::TruncIOp::create(builder, loc, bits, result);
+  if (bits != type)
+    result = arith::BitcastOp::create(builder, loc, type, result);
+  shuffle.replaceAllUsesWith(result);
+  shuffle.erase();
+  return success();
+}
+
 LogicalResult MemoryLowering::run() {
   for (Space space : {Space::Shared, Space::Private})
     placeAllocations(body.getBody(), space, 0, [&](AllocOp alloc, int64_t begin) { begins[alloc] = begin; });
@@ -664,6 +703,8 @@ LogicalResult MemoryLowering::run() {
       lower(id);
     else if (auto barrier = dyn_cast<BarrierOp>(op); barrier && hasBarrier(barrier.getScope()))
       lower(barrier);
+    else if (auto shuffle = dyn_cast<ShuffleOp>(op); shuffle && facts.threads)
+      lowered = lower(shuffle);
     else if (isa<KernelDialect>(op->getDialect()))
       lowered = op->emitOpError("has no meaning for a program that is one thread");
     if (failed(lowered))

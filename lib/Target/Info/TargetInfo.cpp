@@ -288,6 +288,7 @@ TargetInfo turing() {
   // Before sm_80 there is no maximum of floats that gives NaN.
   info.arithmetic.hasMaximum = false;
   addWorkgroups(info);
+  info.simt.hasShuffles = true;
   info.simt.sharedBytes = 64 << 10;
   info.simt.hasCountedBarriers = true;
   info.matrix.instructions = {warpProduct("mma.m16n8k8.f16", 8, MatrixType::F16)};

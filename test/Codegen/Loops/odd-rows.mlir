@@ -4,8 +4,8 @@
 // neighbours read and write neighbours.
 // CHECK-LABEL: kernel.func @odd_0
 // CHECK-SAME:  cluster = 4
-// CHECK-SAME:  threads = 416
-// CHECK-COUNT-31: kernel.load %{{.*}} : <64x50257xf16, global> -> f16
+// CHECK-SAME:  threads = 512
+// CHECK-COUNT-25: kernel.load %{{.*}} : <64x50257xf16, global> -> f16
 // CHECK-NOT:   kernel.load %{{.*}} global
 // CHECK:       kernel.store %{{.*}} : f16, <64x50257xf16, global>
 // CHECK:       kernel.return

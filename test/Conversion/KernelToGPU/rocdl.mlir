@@ -154,3 +154,17 @@ kernel.func @counted(%x: !kernel.buffer<f32, global>) attributes {form = #kernel
   kernel.barrier workgroup threads 64
   kernel.return
 }
+
+// -----
+
+kernel.func @shuffle(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
+  %0 = kernel.view %x map <[<[64] strides [1]>]> : <f32, global> -> <64xf32, global>
+  kernel.grid (%i) in [1] step [1] {
+    %t = kernel.id thread
+    %1 = kernel.load %0[%t] : <64xf32, global> -> f32
+    // expected-error @+1 {{reads a register of another thread, for which there is no instruction}}
+    %2 = kernel.shuffle %1 xor 1 : f32
+    kernel.store %2, %0[%t] : f32, <64xf32, global>
+  }
+  kernel.return
+}

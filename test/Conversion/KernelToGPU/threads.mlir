@@ -284,6 +284,33 @@ kernel.func @choose(%x: !buffer, %y: !buffer) attributes {form = #kernel.form<lo
   kernel.return
 }
 
+// Registers of other threads are read by words: bits of narrower values with zeros in front, halves of wider ones.
+// CHECK-LABEL: llvm.func @shuffles
+// CHECK:       nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32 -> i32
+// CHECK:       llvm.zext %{{.*}} : i16 to i32
+// CHECK:       nvvm.shfl.sync bfly
+// CHECK:       llvm.trunc %{{.*}} : i32 to i16
+// CHECK:       llvm.bitcast %{{.*}} : f64 to i64
+// CHECK-COUNT-2: nvvm.shfl.sync bfly
+// CHECK:       llvm.bitcast %{{.*}} : i64 to f64
+kernel.func @shuffles(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<i16, global>, %z: !kernel.buffer<f64, global>) attributes {form = #kernel.form<lowered>} {
+  %0 = kernel.view %x map <[<[64, 32] strides [32, 1]>]> : <f32, global> -> <64x32xf32, global>
+  %1 = kernel.view %y map <[<[64, 32] strides [32, 1]>]> : <i16, global> -> <64x32xi16, global>
+  %2 = kernel.view %z map <[<[64, 32] strides [32, 1]>]> : <f64, global> -> <64x32xf64, global>
+  kernel.grid (%i, %t) in [64, 32] step [1, 1] {
+    %3 = kernel.load %0[%i, %t] : <64x32xf32, global> -> f32
+    %4 = kernel.shuffle %3 xor 16 : f32
+    kernel.store %4, %0[%i, %t] : f32, <64x32xf32, global>
+    %5 = kernel.load %1[%i, %t] : <64x32xi16, global> -> i16
+    %6 = kernel.shuffle %5 xor 1 : i16
+    kernel.store %6, %1[%i, %t] : i16, <64x32xi16, global>
+    %7 = kernel.load %2[%i, %t] : <64x32xf64, global> -> f64
+    %8 = kernel.shuffle %7 xor 2 : f64
+    kernel.store %8, %2[%i, %t] : f64, <64x32xf64, global>
+  }
+  kernel.return
+}
+
 // -----
 
 // Some threads of a workgroup meet alone, and what alternatives share is one memory of 256 bytes.

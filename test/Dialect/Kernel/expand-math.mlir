@@ -97,3 +97,39 @@ func.func @exp_of_f8(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
   %0 = math.exp %x : tensor<4xf8E5M2>
   return %0 : tensor<4xf8E5M2>
 }
+
+// -----
+
+// All products with the inverse are rounded to what the quotients are rounded to.
+// CHECK-LABEL: @quotient_of_halves
+// CHECK-NOT: arith.divf
+// CHECK: %[[INVERSE:.*]] = arith.constant dense<1.42817295> : vector<8xf32>
+// CHECK: arith.mulf %{{.*}}, %[[INVERSE]] : vector<8xf32>
+// CHECK: arith.truncf %{{.*}} : vector<8xf32> to vector<8xf16>
+// CHECK-NOT: arith.divf
+// CHECK: return
+func.func @quotient_of_halves(%x: vector<8xf16>) -> vector<8xf16> {
+  %c = arith.constant dense<7.001950e-01> : vector<8xf16>
+  %0 = arith.divf %x, %c : vector<8xf16>
+  return %0 : vector<8xf16>
+}
+
+// -----
+
+// CHECK-LABEL: @quotients
+// CHECK: arith.mulf
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+// CHECK-COUNT-4: arith.divf
+// CHECK: return
+func.func @quotients(%x: bf16, %y: f16, %z: f32) -> (bf16, f16, bf16, f32, f16) {
+  %ten = arith.constant 1.000000e+01 : bf16
+  %0 = arith.divf %x, %ten : bf16
+  %zero = arith.constant 0.000000e+00 : f16
+  %1 = arith.divf %y, %zero : f16
+  %large = arith.constant 0x7F7F : bf16
+  %2 = arith.divf %x, %large : bf16
+  %three = arith.constant 3.000000e+00 : f32
+  %3 = arith.divf %z, %three : f32
+  %4 = arith.divf %y, %y : f16
+  return %0, %1, %2, %3, %4 : bf16, f16, bf16, f32, f16
+}

@@ -17,6 +17,8 @@ struct ExchangeMemory {
 /// The same for workgroups of a cluster, once for each exchange.
 ViewType clusterExchangeMemory(mlir::Type element, int64_t cluster);
 
+/// Whether the threads of a program are of one subgroup and read each other's registers: they share no memory.
+bool areOneSubgroup(const TileContext &t);
 /// What the threads of a program have, combined: the same in all of them.
 mlir::Value combineAcrossThreads(TileContext &t, mlir::Location loc, Combine kind, mlir::Value own);
 

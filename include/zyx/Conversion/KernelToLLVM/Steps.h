@@ -31,6 +31,9 @@ public:
   /// Waits for the threads of the workgroup or of the cluster, and shows them what was written.
   virtual void barrier(mlir::OpBuilder &builder, mlir::Location loc, Scope scope, BarrierMemory memory,
                        std::optional<int64_t> threads = {}) const = 0;
+  /// What the thread of the subgroup has whose number differs in the bits of `distance`, of 32 bits; null where there
+  /// is no instruction for it.
+  virtual mlir::Value shuffle(mlir::OpBuilder &, mlir::Location, mlir::Value, int64_t) const { return {}; }
   /// The address of the same place in the shared memory of another workgroup of the cluster.
   virtual mlir::Value peer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,
                            mlir::Value group) const = 0;

@@ -66,6 +66,7 @@ inline constexpr auto fieldsOf<SimtFacts> = std::tuple{Field{"subgroupSize", &Si
                                                        Field{"maxBuffers", &SimtFacts::maxBuffers},
                                                        Field{"fusedBuffers", &SimtFacts::fusedBuffers},
                                                        Field{"hasSubgroupOps", &SimtFacts::hasSubgroupOps},
+                                                       Field{"hasShuffles", &SimtFacts::hasShuffles},
                                                        Field{"hasSharedFences", &SimtFacts::hasSharedFences},
                                                        Field{"hasCountedBarriers", &SimtFacts::hasCountedBarriers},
                                                        Field{"hasEarlyLaunches", &SimtFacts::hasEarlyLaunches}};

@@ -141,6 +141,12 @@ namespace visible {
 inline constexpr double pairOps = 8;
 } // namespace visible
 
+/// Short rows that lanes of a warp share (ChooseRows): instructions of an element in a walk, and of what two lanes
+/// exchange.
+namespace shortRows {
+inline constexpr int64_t elementOps = 8, exchangeOps = 2;
+} // namespace shortRows
+
 /// Loops of elements, whose threads carry what they compute in registers (LoopKernel).
 namespace loops {
 /// Registers for what a thread has asked for and not read yet, and for what all its trips share.

@@ -102,6 +102,8 @@ struct SimtFacts {
   /// Threads of a subgroup, of whatever size the device has, add up i32 and f32 by one op, and find the largest i32.
   /// None relies on `subgroupSize` then, nor on how threads are numbered.
   bool hasSubgroupOps = false;
+  /// Threads of a subgroup read registers of each other, and run in lockstep where they do.
+  bool hasShuffles = false;
   /// A barrier can be told to order what threads do to shared memory alone, without waiting for global memory.
   bool hasSharedFences = false;
   /// Some subgroups of a workgroup may wait for each other at a barrier, while others do something else.

@@ -4,10 +4,14 @@
 //===----------------------------------------------------------------------===//
 #include "ExpandMathEmitter.h"
 
+#include "zyx/Base/Float.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 namespace zyx::kernel {
 #define GEN_PASS_DEF_EXPANDMATHPASS
@@ -34,8 +38,55 @@ static Expansion binary(Num (*function)(Num, Num)) {
   return [function](ArrayRef<Num> operands) { return function(operands[0], operands[1]); };
 }
 
+namespace {
+
+/// Numbers by whose inverse a float of 16 bits may be multiplied instead of being divided by them.
+class Divisors {
+public:
+  /// The inverse, rounded to f32, if the products of all floats of the type are rounded to what quotients are rounded
+  /// to.
+  std::optional<float> findInverse(arith::DivFOp division);
+
+private:
+  static std::optional<float> compute(Type element, float divisor);
+
+  llvm::DenseMap<Attribute, std::optional<float>> known;
+};
+
+} // namespace
+
+std::optional<float> Divisors::compute(Type element, float divisor) {
+  const float inverse = 1 / divisor;
+  if (!std::isnormal(divisor) || !std::isnormal(inverse))
+    return std::nullopt;
+  const bool isHalf = element.isF16();
+  // A sign changes nothing.
+  for (uint32_t bits = 0; bits < (1u << 15); ++bits) {
+    const auto number = static_cast<uint16_t>(bits);
+    const auto x = static_cast<float>(isHalf ? zyx::halfToFloat(number) : zyx::bfloat16ToFloat(number));
+    if (std::isnan(x))
+      continue;
+    const float quotient = x / divisor, product = x * inverse;
+    if (isHalf ? zyx::floatToHalf(quotient) != zyx::floatToHalf(product)
+               : zyx::floatToBFloat16(quotient) != zyx::floatToBFloat16(product))
+      return std::nullopt;
+  }
+  return inverse;
+}
+
+std::optional<float> Divisors::findInverse(arith::DivFOp division) {
+  Type element = getElementTypeOrSelf(division.getType());
+  APFloat divisor(0.0f);
+  if ((!element.isF16() && !element.isBF16()) || !matchPattern(division.getRhs(), m_ConstantFloat(&divisor)))
+    return std::nullopt;
+  auto [place, isNew] = known.try_emplace(FloatAttr::get(element, divisor), std::nullopt);
+  if (isNew)
+    place->second = compute(element, static_cast<float>(FloatAttr::get(element, divisor).getValueAsDouble()));
+  return place->second;
+}
+
 /// How `op` is computed, or null where it stays.
-static Expansion findExpansion(Operation *op, Instructions has) {
+static Expansion findExpansion(Operation *op, Instructions has, Divisors &divisors) {
   if (!has.fma && isa<math::FmaOp>(op))
     return [](ArrayRef<Num> operands) { return operands[0] * operands[1] + operands[2]; };
   if (!has.rounding && isa<math::FloorOp>(op))
@@ -71,6 +122,11 @@ static Expansion findExpansion(Operation *op, Instructions has) {
 #include "zyx/Dialect/Kernel/IR/Functions.inc"
       .Case([](math::PowFOp) { return binary(pow); })
       .Case([](arith::RemFOp) { return binary(fmod); })
+      .Case([&](arith::DivFOp division) {
+        const std::optional<float> inverse = divisors.findInverse(division);
+        return inverse ? Expansion([inverse](ArrayRef<Num> operands) { return operands[0] * double(*inverse); })
+                       : Expansion();
+      })
       .Default([](Operation *) { return Expansion(); });
 }
 
@@ -102,9 +158,10 @@ void ExpandMathPass::runOnOperation() {
     has.powers = target->hasSubgroups();
     has.maximum = target->hasSubgroups() && target->arithmetic.hasMaximum;
   }
+  Divisors divisors;
   SmallVector<std::pair<Operation *, Expansion>> work;
   getOperation()->walk([&](Operation *op) {
-    if (Expansion expansion = findExpansion(op, has))
+    if (Expansion expansion = findExpansion(op, has, divisors))
       work.emplace_back(op, std::move(expansion));
   });
   for (auto &[op, expansion] : work)

@@ -493,6 +493,20 @@ def Kernel_SubgroupReduceOp : Kernel_Op<"subgroup_reduce", [MemoryEffects<[MemRe
   let hasVerifier = 1;
 }
 
+def Kernel_ShuffleOp : Kernel_Op<"shuffle", [MemoryEffects<[MemRead<Kernel_RunningThread>]>,
+                                             AllTypesMatch<["value", "result"]>]> {
+  let summary = "What another thread of the subgroup has";
+  let description = [{
+    Each thread gets what the one has whose number in the subgroup differs from its own in the bits of `distance`. All
+    threads of the subgroup come here together, but for those that have ended.
+
+    `%y = kernel.shuffle %x xor 16 : f32`
+  }];
+  let arguments = (ins AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$value, ConfinedAttr<I64Attr, [IntPositive]>:$distance);
+  let results = (outs AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$result);
+  let assemblyFormat = "$value `xor` $distance attr-dict `:` type($value)";
+}
+
 def Kernel_BarrierOp : Kernel_Op<"barrier"> {
   let summary = "Wait until all threads of the scope have come here";
   let description = [{

@@ -63,6 +63,9 @@ def ExpandMathPass : Pass<"zyx-kernel-expand-math"> {
     become additions of 2^23 or 2^52. Where threads run in lockstep, exponentials of f32 are made of
     the machine's powers of two of what is between -1/2 and 1/2, which stay as `math.exp2` with the flag `afn`. The quotient
     of `math.tanh` is then 1 divided by a number from 2 on, with that flag.
+
+    A quotient of f16 or bf16 by a constant becomes a product with its inverse in f32 where that is rounded to the same number for
+    each of the dividends that there are, which is tried.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
@@ -168,6 +171,30 @@ def NarrowIndicesPass : Pass<"zyx-kernel-narrow-indices", "::zyx::kernel::FuncOp
     Option<"onlyNarrow", "only-narrow", "bool", "false", "whether all indices become numbers of 32 bits behind this pass">
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def SpreadProgramsPass : Pass<"zyx-kernel-spread-programs"> {
+  let summary = "Programs of few threads share workgroups";
+  let description = [{
+    A program whose threads are a subgroup, or a part of one, and share no memory needs no workgroup of its own. A core has room for few
+    workgroups, and beginning one takes longer than a short row. The threads of a program become its last dimension, and
+    the runtime chooses how many threads a workgroup has: a multiple of a subgroup's.
+
+    Machines whose threads read registers of each other (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    Before, in a kernel of `threads = 8`:
+
+    ```mlir
+    kernel.grid (%i) in [65536] step [1] {
+      %t = kernel.id thread
+    ```
+
+    After, in a kernel of one thread:
+
+    ```mlir
+    kernel.grid (%i, %t) in [65536, 8] step [1, 1] {
+    ```
+  }];
 }
 
 def DivideAlignedPass : Pass<"zyx-kernel-divide-aligned"> {
