@@ -275,7 +275,11 @@ private:
   void chooseThreadWindows() {
     constexpr int64_t mostSums = 32, enoughThreads = 256;
     constexpr uint64_t largeWindow = 16;
-    const int64_t mostRows = draft.countCombined() >= largeWindow ? 16 : 8;
+    // Code writes out so many rows, whose results then stay in registers. More of them are loops, each of which would
+    // pass what another reduction of the windows reads of the first one through memory.
+    constexpr int64_t mostWrittenOut = 8;
+    const bool combinesOnce = llvm::count_if(func.getOps(), llvm::IsaPred<ReduceOp>) <= 1;
+    const int64_t mostRows = combinesOnce && draft.countCombined() >= largeWindow ? 2 * mostWrittenOut : mostWrittenOut;
     const SmallVector<Axis> parallel = findOrder();
     if (parallel.empty())
       return;
@@ -304,7 +308,7 @@ private:
       int64_t count = most;
       while (count > 1 && !isPossible(count))
         --count;
-      const int64_t mostOfPrimes = tile == 1 ? 2 * mostRows : mostRows;
+      const int64_t mostOfPrimes = tile == 1 && combinesOnce ? 2 * mostRows : mostRows;
       for (int64_t more = most + 1; count <= 1 && more <= mostOfPrimes && more * tile <= 2 * mostSums; ++more)
         if (isPossible(more))
           count = more;

@@ -130,3 +130,25 @@ kernel.func @short_rows(%arg0: !kernel.buffer<f16, global>, %arg1: !kernel.buffe
   kernel.store %9, %10[%c0, %c0, %c0, %c0] in_bounds [true, true, true, true] : tensor<512x144x14x14xf16>, <512x144x14x14xf16, global>
   kernel.return
 }
+
+// A window's maximum, and the first place that has it: code writes out seven rows, whose maxima stay in registers. All 14
+// rows would be a loop, which passes them to the second one through memory.
+// CHECK-LABEL: kernel.func @first_maxima
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 7>, #kernel.grid_step<"i2", 2>
+kernel.func @first_maxima(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<i8, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg0 map <[<[131072, 14, 14, 5, 5] strides [432, 24, 1, 24, 1]>]> : <bf16, global> -> <131072x14x14x5x5xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "k0", "k1"] in_bounds [true, true, true, true, true] : <131072x14x14x5x5xbf16, global> -> tensor<131072x14x14x5x5xbf16>
+  %2 = kernel.reduce max %1 dims [3, 4] : tensor<131072x14x14x5x5xbf16> -> tensor<131072x14x14xbf16>
+  %3 = kernel.broadcast %2 dims [0, 1, 2] : tensor<131072x14x14xbf16> -> tensor<131072x14x14x5x5xbf16>
+  %4 = arith.cmpf oeq, %1, %3 : tensor<131072x14x14x5x5xbf16>
+  %5 = kernel.iota dim 0 axes ["k1"] : tensor<5xi32>
+  %6 = kernel.broadcast %5 dims [4] : tensor<5xi32> -> tensor<131072x14x14x5x5xi32>
+  %cst = arith.constant dense<25> : tensor<131072x14x14x5x5xi32>
+  %7 = arith.select %4, %6, %cst : tensor<131072x14x14x5x5xi1>, tensor<131072x14x14x5x5xi32>
+  %8 = kernel.reduce min %7 dims [3, 4] : tensor<131072x14x14x5x5xi32> -> tensor<131072x14x14xi32>
+  %9 = arith.trunci %8 : tensor<131072x14x14xi32> to tensor<131072x14x14xi8>
+  %10 = kernel.view %arg1 map <[<[131072, 14, 14] strides [196, 14, 1]>]> : <i8, global> -> <131072x14x14xi8, global>
+  kernel.store %9, %10[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<131072x14x14xi8>, <131072x14x14xi8, global>
+  kernel.return
+}
