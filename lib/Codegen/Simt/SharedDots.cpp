@@ -331,7 +331,9 @@ void SharedDotEmitter::shareSums(ArrayRef<Value> sums) {
 LogicalResult SharedDotEmitter::finishVector(Point at, Value vector, Value sum) {
   const bool isEverywhere = across.extent.constant == across.padded, isMasked = !across.isWhole(across.lanes);
   Value position = columnPosition(vector), exists;
-  if (!isEverywhere && !isMasked)
+  // Vectors that begin beyond the tile have no place in memory that is as large as the tile: its rows end with the last
+  // vector that begins inside, and no mask leaves anything out.
+  if (!isEverywhere && (!isMasked || epilogue.empty()))
     exists = isBelow(position, t.materialise(across.extent, loc));
   return where(exists, [&]() -> LogicalResult {
     Point point = at;

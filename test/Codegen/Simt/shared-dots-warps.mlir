@@ -68,3 +68,35 @@ kernel.func @few(%x: !h, %w: !h, %y: !f) attributes {threads = 64 : i64, schedul
   kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<6x52xf32>, !kernel.view<6x52xf32, global>
   kernel.return
 }
+
+// Two readers of different axes find the sums in memory. A warp has 24 columns and the tile 7 at most, of which rows take 16: vectors that
+// begin behind the last column are not written, for they would be elements of the next row, or lie behind the memory.
+// CHECK-LABEL: kernel.func @beyond
+// CHECK:         %[[SUMS:.*]] = kernel.alloc : <2x16xf32, shared>
+// CHECK:         %[[LEFT:.*]] = arith.subi %c8, %{{.*}} : index
+// CHECK:         %[[END:.*]] = arith.minsi %[[LEFT]], %c7 : index
+// CHECK:         kernel.warp_multiply
+// CHECK:         %[[AT:.*]] = arith.muli %{{.*}}, %c2 : index
+// CHECK-NEXT:    %[[INSIDE:.*]] = arith.cmpi slt, %[[AT]], %[[END]] : index
+// CHECK-NEXT:    scf.if %[[INSIDE]] {
+// CHECK-NEXT:      kernel.store %{{.*}}, %[[SUMS]][%{{.*}}, %[[AT]]]
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[AT]], %c16 : index
+// CHECK-NEXT:    %[[BEYOND:.*]] = arith.cmpi slt, %[[NEXT]], %[[END]] : index
+// CHECK-NEXT:    scf.if %[[BEYOND]] {
+// CHECK-NEXT:      kernel.store %{{.*}}, %[[SUMS]][%{{.*}}, %[[NEXT]]]
+kernel.func @beyond(%x: !h, %w: !h, %y: !f, %z: !f) attributes {threads = 32 : i64, schedule = #kernel.schedule<[
+    #kernel.grid_step<"n", 7>, #kernel.block_step<<32 x 24, rows 32, depth 16, pack lhs rhs, narrow>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[2, 2] strides [2, 1]>]> : !h -> !kernel.view<2x2xbf16, global>
+  %b = kernel.view %w map <[<[2, 8] strides [1, 2]>]> : !h -> !kernel.view<2x8xbf16, global>
+  %c = kernel.view %y map <[<[2, 8] strides [8, 1]>]> : !f -> !kernel.view<2x8xf32, global>
+  %e = kernel.view %z map <[<[2, 8, 5] strides [40, 5, 1]>]> : !f -> !kernel.view<2x8x5xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<2x2xbf16, global> -> tensor<2x2xbf16>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<2x8xbf16, global> -> tensor<2x8xbf16>
+  %zero = arith.constant dense<0.0> : tensor<2x8xf32>
+  %d = kernel.dot %at, %bt, %zero : tensor<2x2xbf16>, tensor<2x8xbf16> -> tensor<2x8xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<2x8xf32>, !kernel.view<2x8xf32, global>
+  %et = kernel.broadcast %d dims [0, 1] : tensor<2x8xf32> -> tensor<2x8x5xf32>
+  kernel.store %et, %e[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<2x8x5xf32>, !kernel.view<2x8x5xf32, global>
+  kernel.return
+}

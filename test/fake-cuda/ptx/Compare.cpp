@@ -40,8 +40,10 @@ template <Order order, bool unordered> struct Compare {
   }
 };
 
-template <typename C> struct OfHalf {
-  bool operator()(uint16_t a, uint16_t b) const { return C()(fromHalf(a), fromHalf(b)); }
+template <typename C, bool flushes> struct OfHalf {
+  /// What has no exponent is zero where subnormal numbers are flushed.
+  static uint16_t in(uint16_t x) { return flushes && (x & 0x7c00) == 0 ? 0 : x; }
+  bool operator()(uint16_t a, uint16_t b) const { return C()(fromHalf(in(a)), fromHalf(in(b))); }
 };
 template <typename C> struct OfBHalf {
   bool operator()(uint16_t a, uint16_t b) const { return C()(fromBHalf(a), fromBHalf(b)); }
@@ -54,6 +56,25 @@ template <typename C> struct Flushed {
 enum class Combined { None, And, Or, Xor };
 uint32_t combine(Combined how, uint32_t a, uint32_t b) {
   return how == Combined::And ? a & b : how == Combined::Or ? a | b : how == Combined::Xor ? a ^ b : a;
+}
+
+/// Both results of setp of pairs: the first one is that of the lower halves.
+template <typename C> void setOfPairs(Machine &, Warp &warp, const Instruction &at, uint32_t mask) {
+  const auto *a = warp.at<uint32_t>(at.in[0]), *b = warp.at<uint32_t>(at.in[1]);
+  uint32_t low = 0, high = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    low |= static_cast<uint32_t>(C()(static_cast<uint16_t>(a[lane]), static_cast<uint16_t>(b[lane]))) << lane;
+    high |= static_cast<uint32_t>(C()(static_cast<uint16_t>(a[lane] >> 16), static_cast<uint16_t>(b[lane] >> 16)))
+            << lane;
+  }
+  const auto how = static_cast<Combined>(at.option & 3);
+  const uint32_t with = how == Combined::None ? 0 : *warp.at<uint32_t>(at.in[2]) ^ (at.option & 8 ? allLanes : 0);
+  auto put = [&](uint32_t place, uint32_t bits) {
+    uint32_t &out = *warp.at<uint32_t>(place);
+    out = (out & ~mask) | (combine(how, bits, with) & mask);
+  };
+  put(at.out, low);
+  put(at.in[3], high);
 }
 
 template <typename T, typename C> void setPredicates(Machine &, Warp &warp, const Instruction &at, uint32_t mask) {
@@ -86,7 +107,7 @@ template <typename C> bool makeFor(Type type, bool flushes, auto &&body) {
   auto with = [&]<typename T, typename Each>(T, Each) { body.template operator()<T, Each>(); };
   if (type.kind == Type::Float) {
     if (type.bits == 16)
-      with(uint16_t(), OfHalf<C>());
+      flushes ? with(uint16_t(), OfHalf<C, true>()) : with(uint16_t(), OfHalf<C, false>());
     else if (type.bits == 32)
       flushes ? with(float(), Flushed<C>()) : with(float(), C());
     else
@@ -162,22 +183,29 @@ bool decodeSetPredicate(Decoder &decoder, Instruction &made) {
                                          : decoder.take("xor") ? 3
                                                                : 0);
   const Type type = decoder.takeType();
-  decoder.require(type.count == 1, "compares pairs");
+  const bool isOfPairs = type.count == 2;
+  decoder.require(!isOfPairs || (type.bits == 16 && !type.isInteger()), "compares pairs of another type");
+  decoder.require(!flushes || type.kind == Type::Float, "of this type flushes nothing");
   const size_t results = decoder.numOperands() - 2 - (how != Combined::None);
-  decoder.require(results == 1 || results == 2, "has another number of operands");
+  decoder.require(results == 2 || (results == 1 && !isOfPairs), "has another number of operands");
   made.out = decoder.destination(0, 1);
   made.option = static_cast<uint16_t>(how);
   if (results == 2) {
     made.in[3] = decoder.destination(1, 1);
     made.option |= 4;
   }
-  made.in[0] = decoder.source(results, type.bits, type.kind);
-  made.in[1] = decoder.source(results + 1, type.bits, type.kind);
+  made.in[0] = decoder.source(results, type.width(), isOfPairs ? Type::Bits : type.kind);
+  made.in[1] = decoder.source(results + 1, type.width(), isOfPairs ? Type::Bits : type.kind);
   if (how != Combined::None) {
     made.in[2] = decoder.source(results + 2, 1);
     made.option |= decoder.operand(results + 2).isNegated ? 8 : 0;
   }
-  return dispatch(decoder, type, flushes, [&]<typename T, typename C>() { made.execute = setPredicates<T, C>; });
+  return dispatch(decoder, type, flushes, [&]<typename T, typename C>() {
+    if constexpr (std::is_same_v<T, uint16_t>)
+      made.execute = isOfPairs ? setOfPairs<C> : setPredicates<T, C>;
+    else
+      made.execute = setPredicates<T, C>;
+  });
 }
 
 bool decodeSetWord(Decoder &decoder, Instruction &made) {

@@ -90,3 +90,41 @@ TEST(PtxArithmetic, Comparisons) {
   EXPECT_EQ(compute("setp.eq.s32 %p2, %r2, 5;\nsetp.eq.and.s32 %p1, %r3, 6, %p2;" + choose, {5, 6}), 1u);
   EXPECT_EQ(compute("setp.eq.s32 %p2, %r2, 5;\nnot.pred %p1, %p2;" + choose, {5}), 0u);
 }
+
+TEST(PtxArithmetic, ComparisonsOfPairs) {
+  // The first predicate is that of the lower halves.
+  const std::string choose = "\nselp.b32 %r9, 1, 0, %p1;\nselp.b32 %r8, 2, 0, %p2;\nadd.s32 %r9, %r9, %r8;";
+  auto compare = [&](const std::string &how, uint32_t a, uint32_t b) {
+    return compute("setp." + how + " %p1|%p2, %r2, %r3;" + choose, {a, b});
+  };
+  // f16: the upper halves 2 and 1, the lower ones -1 and 1; bf16: 1 and 2, -1 and -1.
+  const uint32_t a = 0x4000bc00, b = 0x3c003c00, c = 0x3f80bf80, d = 0x4000bf80;
+  const std::tuple<const char *, uint32_t, uint32_t> expected[] = {
+      {"eq", 0, 1},  {"ne", 3, 2},  {"lt", 1, 2},  {"le", 1, 3},  {"gt", 2, 0},  {"ge", 2, 1},  {"num", 3, 3},
+      {"equ", 0, 1}, {"neu", 3, 2}, {"ltu", 1, 2}, {"leu", 1, 3}, {"gtu", 2, 0}, {"geu", 2, 1}, {"nan", 0, 0},
+  };
+  for (const auto &[how, half, bhalf] : expected) {
+    EXPECT_EQ(compare(how + std::string(".f16x2"), a, b), half) << how;
+    EXPECT_EQ(compare(how + std::string(".bf16x2"), c, d), bhalf) << how;
+    // The upper halves are no numbers: those that are unordered hold.
+    const bool isUnordered = std::string(how).back() == 'u' || how == std::string("nan");
+    EXPECT_EQ(compare(how + std::string(".f16x2"), 0x7e00bc00, b), (half & 1) | (isUnordered ? 2 : 0)) << how;
+    EXPECT_EQ(compare(how + std::string(".bf16x2"), c, 0xffc1bf80), (bhalf & 1) | (isUnordered ? 2 : 0)) << how;
+  }
+  // Zeros of both signs are equal, as are subnormal numbers that are flushed.
+  EXPECT_EQ(compare("eq.f16x2", 0x80000001, 0), 2u);
+  EXPECT_EQ(compare("eq.ftz.f16x2", 0x80000001, 0), 3u);
+  // Another predicate is part of both.
+  const std::string both = "setp.ne.s32 %p3, %r4, 0;\nsetp.lt.";
+  EXPECT_EQ(compute(both + "and.f16x2 %p1|%p2, %r2, %r3, %p3;" + choose, {a, b, 1}), 1u);
+  EXPECT_EQ(compute(both + "and.f16x2 %p1|%p2, %r2, %r3, !%p3;" + choose, {a, b, 1}), 0u);
+  EXPECT_EQ(compute(both + "xor.bf16x2 %p1|%p2, %r2, %r3, %p3;" + choose, {c, d, 1}), 1u);
+  EXPECT_EQ(compute(both + "or.bf16x2 %p1|%p2, %r2, %r3, %p3;" + choose, {c, d, 0}), 2u);
+}
+
+TEST(PtxArithmetic, ComparisonsThatThereAreNot) {
+  EXPECT_THAT(faultOf(kernel("setp.lt.s16x2 %p1|%p2, %r2, %r3;")),
+              testing::HasSubstr("compares pairs of another type"));
+  EXPECT_THAT(faultOf(kernel("setp.lt.f16x2 %p1, %r2, %r3;")), testing::HasSubstr("has another number of operands"));
+  EXPECT_THAT(faultOf(kernel("setp.lt.ftz.bf16x2 %p1|%p2, %r2, %r3;")), testing::HasSubstr("flushes nothing"));
+}
