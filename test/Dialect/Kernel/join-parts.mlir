@@ -77,3 +77,23 @@ kernel.func @all(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global
     part_arguments = [array<i64: 1, 0>, array<i64: 0, 1>, array<i64: 0, 1>]} {
   kernel.return
 }
+
+// Programs of the part are along the second dimension alone: the first one stands at its begin.
+// CHECK-LABEL: kernel.func @twice
+// CHECK: kernel.grid
+// CHECK: %[[J:.*]] = arith.muli %{{.*}}, %c4
+// CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: kernel.load %{{.*}}[%[[ZERO]], %[[J]]]
+kernel.func @wide(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 32 : i64} {
+  %v = kernel.view %x map <[<[3, 64] strides [64, 1]>]> : <f32, global> -> <3x64xf32, global>
+  %w = kernel.view %y map <[<[3, 64] strides [64, 1]>]> : <f32, global> -> <3x64xf32, global>
+  kernel.grid (%i, %j) in [3, 64] step [4, 4] {
+    %0 = kernel.load %v[%i, %j] : <3x64xf32, global> -> f32
+    kernel.store %0, %w[%i, %j] : f32, <3x64xf32, global>
+  }
+  kernel.return
+}
+kernel.func @twice(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>) attributes {
+    form = #kernel.form<lowered>, parts = [@wide, @wide], part_arguments = [array<i64: 0, 1>, array<i64: 0, 2>]} {
+  kernel.return
+}

@@ -157,6 +157,11 @@ void PartJoiner::addPrograms(OpBuilder &builder, Part &part, IRMapping &mapping,
     int64_t left = part.programs;
     for (size_t dim = extents.size(); dim-- > 0;) {
       const int64_t count = llvm::divideCeil(extents[dim], steps[dim]);
+      // A dimension of one step stands at its begin, also in front of the one that all of the rest belongs to.
+      if (count == 1) {
+        mapping.map(part.grid.getIndices()[dim], constant(builder, 0));
+        continue;
+      }
       Value position = rest;
       if (left != count) {
         Value divisor = arith::ConstantIntOp::create(builder, loc, narrow, count);
