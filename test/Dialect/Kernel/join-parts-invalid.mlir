@@ -101,3 +101,22 @@ module attributes {kernel.target = #kernel.target<"sm_90a">} {
     kernel.return
   }
 }
+
+// -----
+
+module attributes {kernel.target = #kernel.target<"sm_90a">} {
+  kernel.func @a(%x: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>, threads = 32 : i64} {
+    %w = kernel.view %x map <[<[64] strides [1]>]> : <f32, global> -> <64xf32, global>
+    %t = kernel.id thread
+    %zero = arith.constant 0.0 : f32
+    kernel.grid (%i) in [2] step [1] {
+      kernel.store %zero, %w[%t] : f32, <64xf32, global>
+    }
+    kernel.return
+  }
+  // expected-error@+1 {{has the part 'a', which has a 'kernel.id' outside of its grid}}
+  kernel.func @beside(%x: !kernel.buffer<f32, global>) attributes {
+      parts = [@a, @a], part_arguments = [array<i64: 0>, array<i64: 0>]} {
+    kernel.return
+  }
+}

@@ -94,6 +94,9 @@ struct JoinParts : zyx::kernel::impl::JoinPartsPassBase<JoinParts> {
 
 } // namespace
 
+/// Whether an op of a part stands in front of all programs of the whole kernel.
+static bool standsInFront(Operation &op) { return op.hasTrait<OpTrait::ConstantLike>() || isa<ViewOp>(op); }
+
 LogicalResult PartJoiner::findPart(StringRef name, ArrayRef<int64_t> arguments) {
   Part part{symbols.lookup<FuncOp>(name), SmallVector<int64_t>(arguments), {}};
   if (!part.func)
@@ -117,6 +120,11 @@ LogicalResult PartJoiner::findPart(StringRef name, ArrayRef<int64_t> arguments) 
       part.programs *= llvm::divideCeil(extent, step);
     }
   }
+  // What stands beside a grid would be computed by nobody.
+  for (Operation &op : part.func.getBody().front().without_terminator())
+    if (part.grid && &op != part.grid && !standsInFront(op))
+      return whole.emitOpError() << "has the part '" << name << "', which has a '" << op.getName()
+                                 << "' outside of its grid";
   parts.push_back(std::move(part));
   return success();
 }
@@ -177,8 +185,7 @@ void PartJoiner::addPrograms(OpBuilder &builder, Part &part, IRMapping &mapping,
   }
   Block &body = part.grid ? part.grid.getBody().front() : part.func.getBody().front();
   for (Operation &op : body.without_terminator()) {
-    // They stand in front of all programs.
-    if (!part.grid && (op.hasTrait<OpTrait::ConstantLike>() || isa<ViewOp>(op)))
+    if (!part.grid && standsInFront(op))
       continue;
     Operation *made = builder.clone(op, mapping);
     if (part.threads < threads)
@@ -202,7 +209,7 @@ LogicalResult PartJoiner::run() {
     for (auto [own, number] : llvm::zip_equal(part.func.getArguments(), part.arguments))
       mapping.map(own, whole.getArgument(number));
     for (Operation &op : part.func.getBody().front().without_terminator())
-      if (op.hasTrait<OpTrait::ConstantLike>() || isa<ViewOp>(op))
+      if (standsInFront(op))
         builder.clone(op, mapping);
     groups += part.groups;
     shares |= bytesOf(part.func, Space::Shared) != 0;
