@@ -50,7 +50,8 @@ protected:
     });
     const int before = fake->launches;
     (void)step({inputs, targets})[0].template item<float>();
-    EXPECT_GT(fake->launches, before + 10);
+    // Small kernels of a step share launches.
+    EXPECT_GE(fake->launches, before + 5);
     const Jit inference([&](std::span<const Tensor> x) { return std::vector<Tensor>{model(x[0])}; });
     const int between = fake->launches;
     (void)inference({inputs})[0].bytes();

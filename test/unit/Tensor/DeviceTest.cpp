@@ -433,8 +433,9 @@ TEST_F(CardsTest, WhatTheDriverDoesNotLaunchTakesNothing) {
   fake->devices = 1;
   ContextScope scope(Context({.device = "cuda"}));
   fake->hasNoGraphs = true;
-  // Two kernels.
-  const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, a[1] * 3}; }, {.donated = {0}});
+  // Two launches: what waits for a sort does not share its launch.
+  const Jit step([](std::span<const Tensor> a) { return std::vector{a[0] * 2, a[1].sort().cumsum(0)}; },
+                 {.donated = {0}});
   const Tensor x = Tensor::from({1.f, 2.f, 3.f}), y = Tensor::from({3.f, 4.f, 5.f, 6.f});
   // The first command, then a later one.
   fake->failLaunch = 1;
