@@ -274,12 +274,10 @@ private:
   /// all of them.
   void chooseThreadWindows() {
     constexpr int64_t mostSums = 32, enoughThreads = 256;
-    constexpr uint64_t largeWindow = 16;
-    // Code writes out so many rows, whose results then stay in registers. More of them are loops, each of which would
-    // pass what another reduction of the windows reads of the first one through memory.
-    constexpr int64_t mostWrittenOut = 8;
+    // Code writes out so many rows: it reads what they share once, and their results stay in registers. More of them
+    // are loops, which would pass what another reduction of the windows reads of the first one through memory.
+    constexpr int64_t mostRows = 8;
     const bool combinesOnce = llvm::count_if(func.getOps(), llvm::IsaPred<ReduceOp>) <= 1;
-    const int64_t mostRows = combinesOnce && draft.countCombined() >= largeWindow ? 2 * mostWrittenOut : mostWrittenOut;
     const SmallVector<Axis> parallel = findOrder();
     if (parallel.empty())
       return;

@@ -131,6 +131,21 @@ kernel.func @short_rows(%arg0: !kernel.buffer<f16, global>, %arg1: !kernel.buffe
   kernel.return
 }
 
+// Means of large windows, too: seven rows of pairs.
+// CHECK-LABEL: kernel.func @means
+// CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 7>, #kernel.grid_step<"i2", 2>
+kernel.func @means(%arg0: !kernel.buffer<bf16, global>, %arg1: !kernel.buffer<bf16, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg0 map <[<[131072, 14, 14, 5, 5] strides [432, 24, 1, 24, 1]>]> : <bf16, global> -> <131072x14x14x5x5xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0] axes ["i0", "i1", "i2", "k0", "k1"] in_bounds [true, true, true, true, true] : <131072x14x14x5x5xbf16, global> -> tensor<131072x14x14x5x5xbf16>
+  %2 = arith.extf %1 : tensor<131072x14x14x5x5xbf16> to tensor<131072x14x14x5x5xf32>
+  %3 = kernel.reduce add %2 dims [3, 4] : tensor<131072x14x14x5x5xf32> -> tensor<131072x14x14xf32>
+  %4 = arith.truncf %3 : tensor<131072x14x14xf32> to tensor<131072x14x14xbf16>
+  %5 = kernel.view %arg1 map <[<[131072, 14, 14] strides [196, 14, 1]>]> : <bf16, global> -> <131072x14x14xbf16, global>
+  kernel.store %4, %5[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<131072x14x14xbf16>, <131072x14x14xbf16, global>
+  kernel.return
+}
+
 // A window's maximum, and the first place that has it: code writes out seven rows, whose maxima stay in registers. All 14
 // rows would be a loop, which passes them to the second one through memory.
 // CHECK-LABEL: kernel.func @first_maxima

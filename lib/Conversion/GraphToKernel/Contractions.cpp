@@ -157,7 +157,7 @@ bool GroupAxes::areWindowsCopied(Value window, Class along) const {
 /// group: a product would gather each element of the windows for the few rows that it is multiplied by, and a thread
 /// reads neighbours of both factors in vectors, each for many taps.
 bool GroupAxes::isSummedByTaps(const ClassContraction &dot) const {
-  constexpr int64_t mostRows = 8, shortestRun = 4, fewestTerms = 1024;
+  constexpr int64_t mostRows = 8, shortestRun = 2, fewestTerms = 1024;
   if (tapSums == 0 || llvm::range_size(group.getBlock().getOps<ReduceOp>()) != 1)
     return false;
   auto sharesWindows = [&](Value window, ArrayRef<Class> columns, Value other, ArrayRef<Class> rows) {
