@@ -16,10 +16,11 @@
 // CHECK-NOT:   kernel.shuffle
 // CHECK:       kernel.store %{{.*}} : vector<4xf32>, <65536x80xf32, global>
 // CHECK:       kernel.return
-// Where threads read no registers of each other a subgroup shares memory.
+// Where threads read no registers of each other a subgroup shares memory, and eight of them a workgroup.
 // SHARED-LABEL: kernel.func @softmax_0
-// SHARED-SAME:  threads = 32
-// SHARED:       kernel.alloc : {{.*}}shared>
+// SHARED-SAME:  threads = 256
+// SHARED:       kernel.grid {{.*}} step [8] {
+// SHARED:       kernel.alloc : <8x{{.*}}shared>
 // SHARED:       kernel.barrier workgroup
 func.func @softmax(%x: tensor<65536x80xf32>) -> tensor<65536x80xf32> {
   %1 = graph.reduce max %x dims = [1] : tensor<65536x80xf32> -> tensor<65536xf32>
