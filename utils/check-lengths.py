@@ -29,6 +29,8 @@ REASONS = {
         "the rules of inference: one short function for each op",
     "lib/Target/Info/TargetInfo.cpp":
         "one table: a short function for each record of a machine, and their names",
+    "lib/Schedule/EstimateKernel.cpp":
+        "one class: what a kernel takes, from its ops and bytes to the units that do them",
     "lib/Tensor/State.cpp":
         "one class: what a context holds; State.h says which member is whose",
 }

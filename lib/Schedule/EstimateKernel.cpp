@@ -23,6 +23,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -589,4 +591,26 @@ std::optional<Estimate> zyx::schedule::estimateKernel(FuncOp func, const TargetI
       own.seconds = std::min(own.seconds, read.seconds + cycles / (static_cast<double>(target.costs.megahertz) * 1e6));
     }
   return own;
+}
+
+std::optional<Estimate> zyx::schedule::estimateScheduled(FuncOp func, const TargetInfo &target) {
+  OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
+  FuncOp copy = func.clone();
+  scratch->push_back(copy);
+  unshareConstants(copy);
+  FailureOr<Axes> axes = Axes::compute(copy);
+  if (failed(axes))
+    return std::nullopt;
+  Choice own;
+  own.schedule = func.getScheduleAttr();
+  own.threads = static_cast<int64_t>(func.getThreads().value_or(0));
+  own.cluster = static_cast<int64_t>(func.getCluster().value_or(0));
+  // What its rule said of it, and which axis its threads share.
+  copy.removeScheduleAttr();
+  copy.removeThreadsAttr();
+  copy.removeClusterAttr();
+  for (const Choice &choice : chooseSchedules(copy, *axes, target, 1))
+    if (choice.schedule == own.schedule && choice.threads == own.threads && choice.cluster == own.cluster)
+      own = choice;
+  return Estimator(copy, *axes, own, target, {}).run();
 }

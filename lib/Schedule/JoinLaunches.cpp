@@ -5,15 +5,19 @@
 // Small kernels that do not wait for each other are one launch: a card begins a kernel when the one before is over,
 // which takes longer than what many a kernel of a small model does.
 //===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Loops/SettledMemory.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Schedule/Choices.h"
+#include "zyx/Schedule/Estimate.h"
 #include "zyx/Schedule/Passes.h"
 #include "zyx/Target/Info/Fits.h"
 
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <map>
 
 namespace zyx::schedule {
 #define GEN_PASS_DEF_JOINLAUNCHESPASS
@@ -30,11 +34,45 @@ namespace {
 
 /// Kernels and buffers of a launch.
 constexpr size_t mostParts = 8, mostBuffers = 64;
+/// Threads of a workgroup whose programs are one each: -zyx-kernel-join-parts gives a joint so many at least.
+constexpr int64_t pointThreads = 128;
+
 /// What is known of a kernel before it is lowered.
 struct KernelFacts {
   int64_t threads = 1;
   int64_t programs = 1;
   bool multiplies = false;
+  /// Of a thread, at most, and of a workgroup.
+  int64_t registers = 0, sharedBytes = 0;
+  /// Threads that a core has room for, where somebody asks the assembler for that; else 0.
+  int64_t minResidentThreads = 0;
+  /// Estimated, without the launch.
+  double cycles = 0;
+
+  int64_t groups(int64_t ofThreads) const { return threads == 1 ? llvm::divideCeil(programs, ofThreads) : programs; }
+  int64_t groups() const { return groups(std::max(threads, pointThreads)); }
+};
+
+/// Workgroups of several kernels, of which each gets what the one that needs most of it needs.
+struct Room {
+  int64_t threads = pointThreads;
+  int64_t registers = 0, sharedBytes = 0;
+  bool multiplies = false;
+
+  void add(const KernelFacts &facts) {
+    threads = std::max(threads, facts.threads);
+    registers = std::max(registers, facts.registers);
+    sharedBytes = std::max(sharedBytes, facts.sharedBytes);
+    multiplies |= facts.multiplies;
+  }
+  /// That the machine has at once.
+  int64_t residents(const TargetInfo &machine) const {
+    const zyx::target::SimtFacts &simt = machine.simt;
+    const int64_t each = std::min({simt.residentThreads / threads, simt.residentWorkgroups,
+                                   simt.registers / (std::min(registers, simt.threadRegisters) * threads),
+                                   sharedBytes == 0 ? simt.residentWorkgroups : simt.sharedBytes / sharedBytes});
+    return machine.cores * std::max<int64_t>(each, 1);
+  }
 };
 
 /// Commands of a block that may run at the same time.
@@ -42,8 +80,8 @@ struct Slot {
   SmallVector<unsigned> commands;
   /// The same as launches; none where it is another command, or one that others may not join.
   SmallVector<plan::LaunchOp> launches;
-  /// What the longest takes, in cycles.
-  double cycles = 0;
+  /// What the longest takes, in cycles, and all of them as one launch.
+  double longest = 0, together = 0;
   /// How many slots follow each other up to this one, at least.
   unsigned level = 0;
 };
@@ -57,8 +95,13 @@ private:
   struct Order;
   const std::optional<KernelFacts> &factsOf(StringRef kernel);
   std::optional<KernelFacts> findFacts(FuncOp func) const;
-  double cyclesOf(plan::LaunchOp launch) const;
-  bool fits(const Slot &slot, plan::LaunchOp launch);
+  double leastOf(plan::LaunchOp launch);
+  double aloneCycles(plan::LaunchOp launch);
+  bool isShort(plan::LaunchOp launch);
+  bool mayJoin(plan::LaunchOp launch);
+  void sortByLength(MutableArrayRef<plan::LaunchOp> launches);
+  std::optional<double> togetherWith(const Slot &slot, plan::LaunchOp launch);
+  double estimate(ArrayRef<plan::LaunchOp> launches, const Room &room);
   bool isSmall(ValueRange buffers) const;
   plan::LaunchOp join(MutableArrayRef<plan::LaunchOp> launches);
   FuncOp makeKernel(MutableArrayRef<plan::LaunchOp> launches, ArrayRef<SmallVector<int64_t>> arguments,
@@ -95,6 +138,26 @@ struct JoinLaunches : zyx::schedule::impl::JoinLaunchesPassBase<JoinLaunches> {
 
 } // namespace
 
+/// Of a thread that is a program: it has sums of all that it stores.
+static int64_t registersOfPoint(FuncOp func, const Axes &axes, const llvm::SmallDenseMap<Axis, int64_t> &tiles) {
+  int64_t elements = 1, terms = 1;
+  func.walk([&](StoreOp store) {
+    int64_t own = 1;
+    for (Axis axis : axes.of(store.getValue())) {
+      auto tile = tiles.find(axis);
+      own *= tile == tiles.end() ? axes.extent(axis) : std::min(tile->second, axes.extent(axis));
+    }
+    elements = std::max(elements, std::min(own, fits::mostPointRegisters));
+  });
+  func.walk([&](ReduceOp reduce) {
+    int64_t own = 1;
+    for (int64_t dim : reduce.getDims())
+      own *= axes.extent(axes.of(reduce.getInput(), dim));
+    terms = std::max(terms, std::min(own, fits::termsOnTheWay));
+  });
+  return std::min(fits::pointRegisters + elements * terms, fits::mostPointRegisters);
+}
+
 std::optional<KernelFacts> LaunchJoiner::findFacts(FuncOp func) const {
   if (!func || func.getForm() != Form::Tiled || func.getExternal() || func.getCluster().value_or(1) > 1 ||
       !func.getSchedule())
@@ -127,6 +190,18 @@ std::optional<KernelFacts> LaunchJoiner::findFacts(FuncOp func) const {
   if (products > 1)
     return std::nullopt;
   facts.multiplies = products == 1;
+  facts.minResidentThreads = static_cast<int64_t>(func.getMinResidentThreads().value_or(0));
+  facts.registers = facts.minResidentThreads > 0 ? machine.simt.registers / facts.minResidentThreads
+                    : facts.multiplies           ? machine.simt.threadRegisters
+                    : facts.threads == 1         ? registersOfPoint(func, *axes, tiles)
+                                                 : fits::threadRegisters;
+  const FailureOr<int64_t> sharedBytes = countSharedBytes(func, machine);
+  const std::optional<zyx::schedule::Estimate> estimate = zyx::schedule::estimateScheduled(func, machine);
+  if (failed(sharedBytes) || !estimate)
+    return std::nullopt;
+  facts.sharedBytes = *sharedBytes;
+  facts.cycles = std::max(0.0, estimate->seconds * static_cast<double>(machine.costs.megahertz) * 1e6 -
+                                   static_cast<double>(machine.costs.launchCycles));
   return facts;
 }
 
@@ -142,14 +217,38 @@ static int64_t bytesOf(Value buffer) {
   return static_cast<int64_t>(*zyx::byteSize(type.getTensorType()));
 }
 
-/// By memory, or by arithmetic: what kernels of equal use to each other are chosen by.
-double LaunchJoiner::cyclesOf(plan::LaunchOp launch) const {
+/// By memory, or by arithmetic: what kernels take even beside each other.
+double LaunchJoiner::leastOf(plan::LaunchOp launch) {
   double bytes = 0;
   for (Value buffer : llvm::concat<Value>(launch.getIns(), launch.getOuts()))
     bytes += static_cast<double>(bytesOf(buffer));
   const auto cores = static_cast<double>(machine.cores);
-  return std::max(bytes / (cores * static_cast<double>(machine.costs.memoryBytesPerCycle)),
+  const double moved = bytes / (cores * static_cast<double>(machine.costs.memoryBytesPerCycle));
+  const KernelFacts &facts = *factsOf(launch.getKernel());
+  // What multiplies may have other units than lanes.
+  if (facts.multiplies)
+    return std::min(moved, facts.cycles);
+  return std::max(moved,
                   static_cast<double>(launch.getFlops()) / (cores * static_cast<double>(machine.costs.lanesPerCycle)));
+}
+
+double LaunchJoiner::aloneCycles(plan::LaunchOp launch) {
+  return std::max(factsOf(launch.getKernel())->cycles, leastOf(launch));
+}
+
+bool LaunchJoiner::isShort(plan::LaunchOp launch) {
+  return aloneCycles(launch) <= fits::mostLaunches * static_cast<double>(machine.costs.launchCycles);
+}
+
+/// Whether a launch is one of those that may be parts: of a kernel that leaves room for another one, and not too long.
+bool LaunchJoiner::mayJoin(plan::LaunchOp launch) {
+  if (launch.getUpdates() || !launch.getScalars().empty() || !factsOf(launch.getKernel()))
+    return false;
+  const KernelFacts &facts = *factsOf(launch.getKernel());
+  Room own;
+  own.add(facts);
+  return aloneCycles(launch) <= fits::mostOfLongest * static_cast<double>(machine.costs.launchCycles) &&
+         facts.groups() <= (facts.threads == 1 && !facts.multiplies ? fits::mostWaves : 1) * own.residents(machine);
 }
 
 /// Whether buffers may have memory for longer, where a launch comes earlier than what it makes is read, or later than
@@ -161,40 +260,81 @@ bool LaunchJoiner::isSmall(ValueRange buffers) const {
   return bytes <= machine.memory.l2Bytes / 8;
 }
 
-/// Whether the machine has all workgroups after few turns, with the threads and registers of the largest.
-bool LaunchJoiner::fits(const Slot &slot, plan::LaunchOp launch) {
+/// What launches take as one, the first ones first: each workgroup begins when another one leaves it room, and takes as
+/// long as where its kernel is alone. What memory and lanes take is no less beside each other.
+double LaunchJoiner::estimate(ArrayRef<plan::LaunchOp> launches, const Room &room) {
+  // When so many places are free.
+  std::map<double, int64_t> places = {{0, room.residents(machine)}};
+  double end = 0, least = 0;
+  for (plan::LaunchOp launch : launches) {
+    const KernelFacts &facts = *factsOf(launch.getKernel());
+    least += leastOf(launch);
+    Room own;
+    own.add(facts);
+    const double each = facts.cycles / static_cast<double>(llvm::divideCeil(facts.groups(), own.residents(machine)));
+    for (int64_t left = facts.groups(room.threads); left > 0;) {
+      auto first = places.begin();
+      const auto [time, count] = *first;
+      const int64_t taken = std::min(count, left);
+      left -= taken;
+      first->second -= taken;
+      if (first->second == 0)
+        places.erase(first);
+      places[time + each] += taken;
+      end = std::max(end, time + each);
+    }
+  }
+  return std::max(end, least);
+}
+
+/// Short ones fill up what long ones leave free; what is long and begins late ends late.
+void LaunchJoiner::sortByLength(MutableArrayRef<plan::LaunchOp> launches) {
+  llvm::stable_sort(launches, [&](plan::LaunchOp a, plan::LaunchOp b) { return aloneCycles(a) > aloneCycles(b); });
+}
+
+/// What a slot takes with one launch more, longest parts first. None where that is not clearly less than the slot and
+/// the launch behind each other.
+std::optional<double> LaunchJoiner::togetherWith(const Slot &slot, plan::LaunchOp launch) {
   if (slot.launches.empty() || slot.launches.size() == mostParts)
-    return false;
+    return std::nullopt;
   SmallVector<plan::LaunchOp> all(slot.launches);
   all.push_back(launch);
-  int64_t threads = 1;
-  bool multiplies = false;
+  Room room;
   llvm::SmallSetVector<Value, 16> buffers;
+  bool asksForAll = true, asksForSome = false;
   for (plan::LaunchOp each : all) {
     const KernelFacts &facts = *factsOf(each.getKernel());
-    // -zyx-kernel-join-parts gives so many to programs of one thread, at least.
-    constexpr int64_t pointThreads = 128;
-    threads = std::max(threads, facts.threads == 1 ? pointThreads : facts.threads);
-    multiplies |= facts.multiplies;
+    room.add(facts);
+    asksForAll &= facts.minResidentThreads > 0;
+    asksForSome |= facts.minResidentThreads > 0;
     buffers.insert(each.getIns().begin(), each.getIns().end());
     buffers.insert(each.getOuts().begin(), each.getOuts().end());
   }
-  if (multiplies && threads > fits::mostProductThreads)
-    return false;
+  // The assembler is asked for room only where all parts are.
+  if (asksForSome && !asksForAll)
+    room.registers = std::max(room.registers, fits::threadRegisters);
+  if (room.multiplies && !asksForAll)
+    room.registers = machine.simt.threadRegisters;
+  if (room.multiplies && room.threads > fits::mostProductThreads)
+    return std::nullopt;
   const auto limit = static_cast<size_t>(machine.simt.maxBuffers);
   if (buffers.size() > (limit == 0 ? mostBuffers : std::min(limit, mostBuffers)))
-    return false;
-  const int64_t residents =
-      machine.cores * (multiplies ? fits::residentProducts : machine.simt.residentThreads / threads);
-  int64_t groups = 0;
-  for (plan::LaunchOp each : all) {
-    const KernelFacts &facts = *factsOf(each.getKernel());
-    groups += facts.threads == 1 ? llvm::divideCeil(facts.programs, threads) : facts.programs;
-    // The others of its threads do nothing.
-    if (facts.threads > 1 && facts.threads < threads && facts.programs > residents)
-      return false;
+    return std::nullopt;
+  sortByLength(all);
+  // Only the longest may be long, and what it has by itself it keeps.
+  if (llvm::any_of(ArrayRef(all).drop_front(), [&](plan::LaunchOp each) { return !isShort(each); }))
+    return std::nullopt;
+  if (!isShort(all.front())) {
+    Room ofLongest;
+    ofLongest.add(*factsOf(all.front().getKernel()));
+    if (room.threads != ofLongest.threads || room.residents(machine) != ofLongest.residents(machine))
+      return std::nullopt;
   }
-  return groups <= fits::mostWaves * residents;
+  const double own = estimate(all, room), alone = aloneCycles(launch);
+  const double saved = fits::savedShare * static_cast<double>(machine.costs.launchCycles);
+  if (own - slot.together - alone > (1 - fits::leftShare) * saved)
+    return std::nullopt;
+  return own;
 }
 
 FuncOp LaunchJoiner::makeKernel(MutableArrayRef<plan::LaunchOp> launches, ArrayRef<SmallVector<int64_t>> arguments,
@@ -326,9 +466,7 @@ void LaunchJoiner::run(Block &block) {
   SmallVector<size_t> slotOf;
   auto canJoin = [&](plan::CommandOpInterface command) {
     auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
-    return launch && !launch.getUpdates() && launch.getScalars().empty() && factsOf(launch.getKernel())
-               ? launch
-               : plan::LaunchOp();
+    return launch && mayJoin(launch) ? launch : plan::LaunchOp();
   };
   for (auto [i, command] : llvm::enumerate(commands)) {
     plan::LaunchOp launch = canJoin(command);
@@ -339,8 +477,9 @@ void LaunchJoiner::run(Block &block) {
       level = std::max(level, slots[slotOf[wait]].level + 1);
     }
     size_t chosen = slots.size();
+    const double alone = launch ? aloneCycles(launch) : 0;
+    double together = alone;
     if (launch) {
-      const double cycles = cyclesOf(launch);
       const bool mayMove = isSmall(launch.getOuts());
       // Where what waits for it would make the longest chain longer, only if there is nothing else. What takes longest
       // beside it hides most of it. Of equal ones the last, which moves it least.
@@ -349,10 +488,13 @@ void LaunchJoiner::run(Block &block) {
         if (!mayMove && at + 1 != slots.size())
           break;
         const std::pair<bool, double> own = {std::max(slots[at].level, level) + order.behind[i] < order.length,
-                                             std::min(slots[at].cycles, cycles)};
-        if (own > best && fits(slots[at], launch)) {
+                                             std::min(slots[at].longest, alone)};
+        if (own <= best)
+          continue;
+        if (std::optional<double> with = togetherWith(slots[at], launch)) {
           best = own;
           chosen = at;
+          together = *with;
         }
       }
     }
@@ -364,7 +506,8 @@ void LaunchJoiner::run(Block &block) {
     slotOf.push_back(chosen);
     if (launch) {
       slot.launches.push_back(launch);
-      slot.cycles = std::max(slot.cycles, cyclesOf(launch));
+      slot.longest = std::max(slot.longest, alone);
+      slot.together = together;
     }
   }
   for (size_t at = slots.size(); at-- > 0;) {
@@ -377,18 +520,23 @@ void LaunchJoiner::run(Block &block) {
       if (order.waits[later].contains(own))
         end = std::min(end, slotOf[later]);
     size_t chosen = at;
-    double best = -1;
-    for (size_t other = at + 1; other < end; ++other)
-      if (const double hidden = std::min(slots[other].cycles, slot.cycles);
-          hidden > best && !slots[other].launches.empty() && fits(slots[other], slot.launches.front())) {
+    double best = -1, together = 0;
+    for (size_t other = at + 1; other < end; ++other) {
+      const double hidden = std::min(slots[other].longest, slot.longest);
+      if (hidden <= best)
+        continue;
+      if (std::optional<double> with = togetherWith(slots[other], slot.launches.front())) {
         best = hidden;
         chosen = other;
+        together = *with;
       }
+    }
     if (chosen == at)
       continue;
     slots[chosen].launches.push_back(slot.launches.front());
     slots[chosen].commands.push_back(own);
-    slots[chosen].cycles = std::max(slots[chosen].cycles, slot.cycles);
+    slots[chosen].longest = std::max(slots[chosen].longest, slot.longest);
+    slots[chosen].together = together;
     slotOf[own] = chosen;
     slot = {};
   }
@@ -398,8 +546,10 @@ void LaunchJoiner::run(Block &block) {
     if (slot.commands.empty())
       continue;
     Operation *command = commands[slot.commands.front()];
-    if (slot.launches.size() > 1)
+    if (slot.launches.size() > 1) {
+      sortByLength(slot.launches);
       command = join(slot.launches);
+    }
     command->moveBefore(block.getTerminator());
   }
 }

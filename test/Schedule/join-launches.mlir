@@ -69,6 +69,38 @@ plan.func @large(%x: !plan.buffer<f32[8388608]> {plan.input = "x"}, %a: !plan.bu
   plan.return
 }
 
+// Of products that take long together each keeps its registers, and so do long sums of rows: nothing is saved.
+// CHECK-LABEL: plan.func @products
+// CHECK: plan.launch @multiply ins
+// CHECK: plan.launch @multiply ins
+plan.func @products(%x: !plan.buffer<f32[392x1024]> {plan.input = "x"}, %y: !plan.buffer<f32[1024x64]> {plan.input = "y"},
+                    %a: !plan.buffer<f32[392x64]> {plan.output = "a"}, %b: !plan.buffer<f32[392x64]> {plan.output = "b"}) {
+  %0 = plan.launch @multiply ins(%x, %y : !plan.buffer<f32[392x1024]>, !plan.buffer<f32[1024x64]>) outs(%a : !plan.buffer<f32[392x64]>) flops 51380224
+  %1 = plan.launch @multiply ins(%x, %y : !plan.buffer<f32[392x1024]>, !plan.buffer<f32[1024x64]>) outs(%b : !plan.buffer<f32[392x64]>) flops 51380224
+  plan.return
+}
+// CHECK-LABEL: plan.func @rows
+// CHECK: plan.launch @sum ins
+// CHECK: plan.launch @sum ins
+plan.func @rows(%x: !plan.buffer<f32[256x65536]> {plan.input = "x"}, %a: !plan.buffer<f32[256]> {plan.output = "a"},
+                %b: !plan.buffer<f32[256]> {plan.output = "b"}) {
+  %0 = plan.launch @sum ins(%x : !plan.buffer<f32[256x65536]>) outs(%a : !plan.buffer<f32[256]>)
+  %1 = plan.launch @sum ins(%x : !plan.buffer<f32[256x65536]>) outs(%b : !plan.buffer<f32[256]>)
+  plan.return
+}
+
+// What is short runs beside what is long, whose workgroups are the first ones.
+// CHECK-LABEL: plan.func @first
+// CHECK: plan.launch @multiply_and_double ins
+// CHECK-NOT: plan.launch
+plan.func @first(%x: !plan.buffer<f32[392x1024]> {plan.input = "x"}, %y: !plan.buffer<f32[1024x64]> {plan.input = "y"},
+                 %z: !plan.buffer<f32[64]> {plan.input = "z"}, %a: !plan.buffer<f32[392x64]> {plan.output = "a"},
+                 %b: !plan.buffer<f32[64]> {plan.output = "b"}) {
+  %0 = plan.launch @double ins(%z : !plan.buffer<f32[64]>) outs(%b : !plan.buffer<f32[64]>)
+  %1 = plan.launch @multiply ins(%x, %y : !plan.buffer<f32[392x1024]>, !plan.buffer<f32[1024x64]>) outs(%a : !plan.buffer<f32[392x64]>) flops 51380224
+  plan.return
+}
+
 // CHECK: kernel.func @add_and_add(%{{.*}}: !kernel.buffer<f32, global>, {{.*}}) attributes {form = #kernel.form<lowered>, part_arguments = [array<i64: 0, 1, 2>, array<i64: 1, 0, 3>], parts = [@add, @add]} {
 // CHECK-NEXT: kernel.return
 kernel.func @double(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
@@ -111,5 +143,28 @@ kernel.func @many(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, globa
   %t = kernel.load %v[%c0] axes ["i"] in_bounds [true] : <8388608xf32, global> -> tensor<8388608xf32>
   %d = arith.subf %t, %t : tensor<8388608xf32>
   kernel.store %d, %w[%c0] in_bounds [true] : tensor<8388608xf32>, <8388608xf32, global>
+  kernel.return
+}
+kernel.func @multiply(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.grid_step<"m", 16>, #kernel.grid_step<"n", 16>, #kernel.block_step<<4 x 2, rows 4, depth 128, pack lhs rhs>>]>, threads = 256 : i64} {
+  %c0 = arith.constant 0 : index
+  %u = kernel.view %x map <[<[392, 1024] strides [1024, 1]>]> : <f32, global> -> <392x1024xf32, global>
+  %v = kernel.view %y map <[<[1024, 64] strides [64, 1]>]> : <f32, global> -> <1024x64xf32, global>
+  %w = kernel.view %z map <[<[392, 64] strides [64, 1]>]> : <f32, global> -> <392x64xf32, global>
+  %s = kernel.load %u[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : <392x1024xf32, global> -> tensor<392x1024xf32>
+  %t = kernel.load %v[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : <1024x64xf32, global> -> tensor<1024x64xf32>
+  %zero = arith.constant dense<0.000000e+00> : tensor<392x64xf32>
+  %d = kernel.dot %s, %t, %zero : tensor<392x1024xf32>, tensor<1024x64xf32> -> tensor<392x64xf32>
+  kernel.store %d, %w[%c0, %c0] in_bounds [true, true] : tensor<392x64xf32>, <392x64xf32, global>
+  kernel.return
+}
+kernel.func @sum(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.grid_step<"i", 1>]>, threads = 512 : i64} {
+  %c0 = arith.constant 0 : index
+  %v = kernel.view %x map <[<[256, 65536] strides [65536, 1]>]> : <f32, global> -> <256x65536xf32, global>
+  %w = kernel.view %y map <[<[256] strides [1]>]> : <f32, global> -> <256xf32, global>
+  %t = kernel.load %v[%c0, %c0] axes ["i", "k"] in_bounds [true, true] : <256x65536xf32, global> -> tensor<256x65536xf32>
+  %s = kernel.reduce add %t dims [1] : tensor<256x65536xf32> -> tensor<256xf32>
+  kernel.store %s, %w[%c0] in_bounds [true] : tensor<256xf32>, <256xf32, global>
   kernel.return
 }

@@ -23,6 +23,9 @@ struct Estimate {
 std::optional<Estimate> estimateKernel(kernel::FuncOp func, const target::TargetInfo &target,
                                        llvm::ArrayRef<bool> isFixed = {});
 
+/// The same of a kernel that has a schedule, with that one. It stays as it is.
+std::optional<Estimate> estimateScheduled(kernel::FuncOp func, const target::TargetInfo &target);
+
 } // namespace zyx::schedule
 
 #endif // ZYX_SCHEDULE_ESTIMATE_H

@@ -96,12 +96,16 @@ def JoinLaunchesPass : Pass<"zyx-schedule-join-launches", "::mlir::ModuleOp"> {
   let description = [{
     For machines where some threads of a workgroup may meet at a barrier while others do something else. A launch goes to an
     earlier one that it need not wait for, so that one launch of a kernel with `parts` is both. Of those that it may go to, the
-    one is chosen beside which most of it is hidden, by the bytes and operations of both; the longest chain of commands gets no
-    longer if that can be. A launch that stays alone goes to a later one, in front of what waits for it. Kernels of
-    tensor cores and of clusters stay alone, as do those that walk keys, or that have more than 512 threads, beside products 256. The workgroups of all
-    parts fill the machine at most three times, where a core has two at once of kernels with products. Those of a part with fewer
-    threads than another fill it once. A launch with results of more than an eighth of the
-    second cache joins the launch in front of it alone, since its results would have memory for longer.
+    one is chosen beside which most of it is hidden, by the estimates of both; the longest chain of commands gets no
+    longer if that can be. A launch that stays alone goes to a later one, in front of what waits for it. A launch with results of
+    more than an eighth of the second cache joins the launch in front of it alone, since its results would have memory for longer.
+
+    Kernels of tensor cores and of clusters stay alone, as do those that walk keys, or that have more than 512 threads, beside products 256.
+    Parts take at most two launches by the estimate, and fill the machine at most once, threads that are programs three times. The first
+    part may take twelve, where the joint has as many threads as it has and the machine as many of its workgroups at once. Each workgroup gets the threads,
+    the registers and the shared memory of the part that needs most. Registers are not known yet: products are counted with all that there are, if nothing asks
+    for room for more threads. Longest parts come first; with them in this order, each workgroup where one before has left room, the
+    joint takes no longer than all parts behind each other, but for a part of the launch that is saved.
 
     `-zyx-kernel-join-parts` makes the kernel when its parts are lowered. Each joint is a remark.
 

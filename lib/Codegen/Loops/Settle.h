@@ -21,6 +21,8 @@ struct ThreadsDecision {
   Program program = AsScheduled;
   /// Why, unless they stay.
   std::string reason;
+  /// What threads share if they stay.
+  int64_t sharedBytes = 0;
 };
 /// Asks SharedMemory::of.
 mlir::FailureOr<ThreadsDecision> settle(FuncOp func, const target::TargetInfo &machine);

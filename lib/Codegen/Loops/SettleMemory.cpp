@@ -105,26 +105,28 @@ FailureOr<ThreadsDecision> zyx::kernel::settle(FuncOp func, const target::Target
   if (func.getThreads().value_or(1) > 1 && shared->bytes > machine.simt.sharedBytes)
     return become(ThreadsDecision::OneThread, "threads of " + func.getName() + " would share " + Twine(shared->bytes) +
                                                   " bytes; there are " + Twine(machine.simt.sharedBytes));
+  stays.sharedBytes = shared->bytes;
   return stays;
 }
 
-zyx::Status zyx::kernel::checkSettledMemory(FuncOp func, const target::TargetInfo &machine) {
-  if (func.getForm() != Form::Tiled || spaceOfTiles(func) == Space::Private)
-    return Status::ok();
+/// What would become of a kernel with a schedule, once that is applied. None where other rules count its memory, or
+/// where it cannot be counted yet. Fails, with the reason, where the schedule cannot be applied.
+static FailureOr<std::optional<ThreadsDecision>> settleCopy(FuncOp func, const zyx::target::TargetInfo &machine,
+                                                            std::string &reason) {
+  const std::optional<ThreadsDecision> none;
   OwningOpRef<ModuleOp> scratch(ModuleOp::create(func.getLoc()));
   FuncOp copy = func.clone();
   scratch->push_back(copy);
-  std::string reason;
   ScopedDiagnosticHandler collect(func.getContext(), [&](Diagnostic &diagnostic) {
     if (reason.empty())
       reason = diagnostic.str();
     return success();
   });
   if (failed(applySchedule(copy)))
-    return Status::unsupported(std::move(reason));
+    return failure();
   // Tensor cores and attentions that threads share have memory that their own rules counted.
   if (copy.getSchedule())
-    return Status::ok();
+    return none;
   // One place of a tile is one value, as it will be then.
   IRRewriter rewriter(copy.getContext());
   DominanceInfo dominance(copy);
@@ -134,7 +136,29 @@ zyx::Status zyx::kernel::checkSettledMemory(FuncOp func, const target::TargetInf
   stageCarried(copy);
   // What cannot be counted here is settled, or refused, once the kernel has been simplified.
   FailureOr<ThreadsDecision> decision = isStaged ? settle(copy, machine) : FailureOr<ThreadsDecision>(failure());
-  if (failed(decision) || decision->program == ThreadsDecision::AsScheduled)
+  return failed(decision) ? none : std::optional(std::move(*decision));
+}
+
+zyx::Status zyx::kernel::checkSettledMemory(FuncOp func, const target::TargetInfo &machine) {
+  if (func.getForm() != Form::Tiled || spaceOfTiles(func) == Space::Private)
     return Status::ok();
-  return Status::unsupported(decision->reason);
+  std::string reason;
+  const FailureOr<std::optional<ThreadsDecision>> decision = settleCopy(func, machine, reason);
+  if (failed(decision))
+    return Status::unsupported(std::move(reason));
+  if (!*decision || (*decision)->program == ThreadsDecision::AsScheduled)
+    return Status::ok();
+  return Status::unsupported((*decision)->reason);
+}
+
+FailureOr<int64_t> zyx::kernel::countSharedBytes(FuncOp func, const target::TargetInfo &machine) {
+  if (func.getForm() == Form::Tiled && spaceOfTiles(func) == Space::Private)
+    return 0;
+  std::string reason;
+  if (func.getForm() != Form::Tiled)
+    return failure();
+  const FailureOr<std::optional<ThreadsDecision>> decision = settleCopy(func, machine, reason);
+  if (failed(decision) || !*decision || (*decision)->program != ThreadsDecision::AsScheduled)
+    return failure();
+  return (*decision)->sharedBytes;
 }

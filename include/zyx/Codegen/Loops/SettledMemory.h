@@ -15,6 +15,8 @@ namespace zyx::kernel {
 /// of a copy to which -zyx-kernel-apply-schedule and -zyx-kernel-stage-reused have been applied. Whoever chooses a
 /// schedule asks this first, because a program that falls to one thread takes a hundred times as long.
 Status checkSettledMemory(FuncOp func, const target::TargetInfo &machine);
+/// Bytes that threads of such a kernel will share. Fails where that is not counted before it is lowered.
+mlir::FailureOr<int64_t> countSharedBytes(FuncOp func, const target::TargetInfo &machine);
 
 } // namespace zyx::kernel
 

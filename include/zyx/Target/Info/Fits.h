@@ -175,11 +175,21 @@ inline constexpr double clearlyLess = 0.6, launches = 4;
 
 /// Launches that become one (JoinLaunches).
 namespace launches {
-/// Workgroups of products that a core has at once: each thread keeps many sums.
-inline constexpr int64_t residentProducts = 2;
-/// How often the workgroups of a launch may fill the machine: larger kernels hide a launch by themselves, and lose more
-/// where another kernel takes their registers.
+/// Registers of a thread that shares a program, as the assembler gives them: of 60 kernels of small training blocks
+/// none had more. Threads that multiply get all that there are.
+inline constexpr int64_t threadRegisters = 104;
+/// Those of a thread that is a program: beside its elements, each with so many terms of its sum on their way, and at
+/// most. Of the same kernels none had more, and few as many.
+inline constexpr int64_t pointRegisters = 40, termsOnTheWay = 16, mostPointRegisters = 168;
+/// Launches that a kernel may take as long as: what is larger hides a launch by itself, and loses more where another
+/// kernel takes its registers or its multiprocessors. One of a joint may be longer, where it loses no room.
+inline constexpr double mostLaunches = 2, mostOfLongest = 12;
+/// How often workgroups of a kernel may fill the machine whose programs are threads: all of these have few registers.
 inline constexpr int64_t mostWaves = 3;
+/// Of a launch, what is saved where it is another one's: in a graph the next kernel is ready when one is over.
+inline constexpr double savedShare = 0.6;
+/// Of what is saved, so much has to be left when the parts take longer together. Estimates are rough.
+inline constexpr double leftShare = 0.5;
 /// Threads of a workgroup up to which each has the registers that it wants, whoever else is in the kernel: sums of
 /// products want all that there are.
 inline constexpr int64_t mostThreads = 512, mostProductThreads = 256;
