@@ -169,29 +169,86 @@ void spellOut(FunctionOpInterface body) {
   }
 }
 
-Value hideZeros(FunctionOpInterface func) {
+namespace {
+
+/// Makes numbers of an argument that is zero.
+class Hider {
+public:
+  explicit Hider(FunctionOpInterface func) : func(func), b(func) {}
+
+  void hideZero(arith::ConstantOp op);
+  /// The right operand of a quotient or remainder of 64 bits, where it is a number.
+  void hideDivisor(Operation *op);
+  Value result() const { return zero; }
+
+private:
+  Value argument() {
+    if (!zero)
+      zero = func.getFunctionBody().addArgument(b.getI64Type(), func->getLoc());
+    return zero;
+  }
+
+  FunctionOpInterface func;
+  OpBuilder b;
+  Value zero;
+};
+
+} // namespace
+
+void Hider::hideZero(arith::ConstantOp op) {
   auto computes = [](OpOperand &use) {
     return isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::DivFOp, math::FmaOp, scf::ForOp, scf::IfOp,
                scf::WhileOp, scf::YieldOp>(use.getOwner());
   };
-  OpBuilder b(func);
-  Value zero;
-  func->walk([&](arith::ConstantOp op) {
-    auto number = dyn_cast<FloatAttr>(op.getValue());
-    if (!number || !number.getValue().isZero() || llvm::none_of(op->getUses(), computes))
-      return;
-    if (!zero)
-      zero = func.getFunctionBody().addArgument(b.getI64Type(), func->getLoc());
-    b.setInsertionPointAfter(op);
-    const APInt bits = number.getValue().bitcastToAPInt();
-    Type integer = b.getIntegerType(bits.getBitWidth());
-    Value narrow = bits.getBitWidth() == 64 ? zero : arith::TruncIOp::create(b, op.getLoc(), integer, zero).getResult();
-    Value sign = arith::ConstantOp::create(b, op.getLoc(), b.getIntegerAttr(integer, bits));
-    Value hidden = arith::OrIOp::create(b, op.getLoc(), narrow, sign);
-    hidden = arith::BitcastOp::create(b, op.getLoc(), op.getType(), hidden);
-    op.getResult().replaceUsesWithIf(hidden, computes);
+  auto number = dyn_cast<FloatAttr>(op.getValue());
+  if (!number || !number.getValue().isZero() || llvm::none_of(op->getUses(), computes))
+    return;
+  b.setInsertionPointAfter(op);
+  const APInt bits = number.getValue().bitcastToAPInt();
+  Type integer = b.getIntegerType(bits.getBitWidth());
+  Value narrow =
+      bits.getBitWidth() == 64 ? argument() : arith::TruncIOp::create(b, op.getLoc(), integer, argument()).getResult();
+  Value sign = arith::ConstantOp::create(b, op.getLoc(), b.getIntegerAttr(integer, bits));
+  Value hidden = arith::OrIOp::create(b, op.getLoc(), narrow, sign);
+  hidden = arith::BitcastOp::create(b, op.getLoc(), op.getType(), hidden);
+  op.getResult().replaceUsesWithIf(hidden, computes);
+}
+
+void Hider::hideDivisor(Operation *op) {
+  const Type type = op->getResult(0).getType();
+  APInt divisor;
+  if (!(type.isIndex() || type.isInteger(64)) || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)))
+    return;
+  b.setInsertionPoint(op);
+  const Location loc = op->getLoc();
+  auto number = [&](uint64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, static_cast<int64_t>(value)));
+  };
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op) && divisor.isPowerOf2()) {
+    Value made =
+        isa<arith::DivUIOp>(op)
+            ? arith::ShRUIOp::create(b, loc, op->getOperand(0), number(divisor.logBase2())).getResult()
+            : arith::AndIOp::create(b, loc, op->getOperand(0), number((divisor - 1).getZExtValue())).getResult();
+    op->getResult(0).replaceAllUsesWith(made);
+    op->erase();
+    return;
+  }
+  Value none = argument();
+  if (type.isIndex())
+    none = arith::IndexCastUIOp::create(b, loc, type, none);
+  op->setOperand(1, arith::OrIOp::create(b, loc, none, op->getOperand(1)));
+}
+
+Value hideConstants(FunctionOpInterface func) {
+  Hider hider(func);
+  func->walk([&](arith::ConstantOp op) { hider.hideZero(op); });
+  SmallVector<Operation *> divisions;
+  func->walk([&](Operation *op) {
+    if (isa<arith::DivUIOp, arith::RemUIOp, arith::DivSIOp, arith::RemSIOp>(op))
+      divisions.push_back(op);
   });
-  return zero;
+  llvm::for_each(divisions, [&](Operation *op) { hider.hideDivisor(op); });
+  return hider.result();
 }
 
 } // namespace zyx::kernel

@@ -378,7 +378,7 @@ Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernel
     CrashNote note(each);
     const OwningOpRef<FuncOp> func = each.clone();
     const bool keepsSpecials = needsSpecials(*func);
-    Value zero = hideZeros(*func);
+    Value zero = hideConstants(*func);
     if (failed(lowerFloats(*func)))
       return refuseOp(*func, "has an op of small floats that is rounded twice");
     ZYX_RETURN_IF_ERROR(

@@ -313,6 +313,33 @@ kernel.func @zeros(%x: !f32) attributes {form = #kernel.form<lowered>} {
   kernel.return
 }
 
+// Nor does it see by which number an integer of 64 bits is divided; powers of two are shifts and masks.
+// CHECK-LABEL: spirv.func @divided()
+// CHECK-COUNT-4: spirv.Load "PushConstant" {{.*}} : i64
+// CHECK: [[Z:%.*]] = spirv.Load "PushConstant" {{.*}} : i64
+// CHECK: [[D:%.*]] = spirv.BitwiseOr {{.*}} : i64
+// CHECK: [[R:%.*]] = spirv.UMod {{%[0-9]+}}, [[D]] : i64
+// CHECK-NOT: spirv.U{{Div|Mod}} {{.*}}cst{{[0-9]+}}_i64
+// CHECK: spirv.ShiftRightLogical
+// CHECK-NOT: spirv.U{{Div|Mod}} {{.*}}cst{{[0-9]+}}_i64
+// CHECK: spirv.Return
+kernel.func @divided(%x: !f32) attributes {form = #kernel.form<lowered>} {
+  %c22 = arith.constant 22 : index
+  %c11 = arith.constant 11 : index
+  %c2 = arith.constant 2 : index
+  %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %below = arith.subi %i, %c22 : index
+    %rest = arith.remui %below, %c11 : index
+    %half = arith.divui %below, %c2 : index
+    %bit = arith.andi %half, %c2 : index
+    %at = arith.addi %rest, %bit : index
+    %v = kernel.load %xs[%at] : !kernel.view<1000xf32, global> -> f32
+    kernel.store %v, %xs[%i] : f32, !kernel.view<1000xf32, global>
+  }
+  kernel.return
+}
+
 // More than 12 buffers and scalars are no push constants: those are read at the address that is one.
 // CHECK-LABEL: spirv.func @many()
 // CHECK: [[A:%.*]] = spirv.Load "PushConstant" {{.*}} : i64

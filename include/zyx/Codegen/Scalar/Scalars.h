@@ -77,10 +77,11 @@ void spellOut(mlir::FunctionOpInterface body);
 /// Ops of subgroups, and numbers of them, as those of MLIR's gpu dialect, which has conversions to others.
 void lowerSubgroups(mlir::FunctionOpInterface body);
 
-/// Drivers fold sums and products with a zero that they see as if floats had no -0, infinity and NaN, whatever code
-/// asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose zero such zeros are made of; null
-/// where there are none. The type of the function stays as it is.
-mlir::Value hideZeros(mlir::FunctionOpInterface func);
+/// What drivers must not see, or compute something else. They fold sums and products with a zero as if floats had no
+/// -0, infinity and NaN, whatever code asks for (lavapipe 22.3 does). NVIDIA's (580) has other quotients and remainders
+/// of 64 bits by a constant. The result is one more argument of 64 bits, whose zero such zeros and divisors are made
+/// of; null where there are none. Divisions by powers of two become shifts. The type of the function stays as it is.
+mlir::Value hideConstants(mlir::FunctionOpInterface func);
 
 /// An integer of so many bits, of no sign or of one.
 mlir::Value resize(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value, mlir::Type type, bool isSigned = false);
