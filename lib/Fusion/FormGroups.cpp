@@ -8,6 +8,7 @@
 #include "GroupGraph.h"
 #include "GroupRules.h"
 #include "Machine.h"
+#include "MergeProducts.h"
 #include "Notes.h"
 #include "RecomputeWeights.h"
 
@@ -363,6 +364,8 @@ private:
     if (join) {
       zyx::fusion::mergeAttentions(graph);
       zyx::fusion::mergeRecomputed(graph);
+      if (const int64_t bits = zyx::target::matrixOperandBits(machine))
+        zyx::fusion::mergeProducts(graph, bits);
     }
     mergePrologues(graph, join);
     if (!join)

@@ -44,21 +44,33 @@ static bool repeatsFew(const IterationSpace &space, Operation *op) {
   return times <= mostTimes;
 }
 
+/// Whether an op is a power, for which machines of tensor cores have an instruction.
+static bool isPower(Operation *op) {
+  auto unary = dyn_cast<UnaryOp>(op);
+  return unary && (unary.getKind() == UnaryKind::Exp || unary.getKind() == UnaryKind::Exp2);
+}
+
 /// Work that is done again for each row that does not differ in it.
 static Status checkRepetition(const IterationSpace &space, const IterationSpace::Ops &ops) {
-  unsigned repeated = 0, few = 0, transcendentals = 0;
+  unsigned repeated = 0, few = 0, transcendentals = 0, powers = 0;
   const bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
   for (Operation *op : ops) {
     // What widens a factor is the product's own.
     if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))) || (hasContraction && widens(op)))
       continue;
     ++(space.getReduces().empty() && repeatsFew(space, op) ? few : repeated);
-    transcendentals += zyx::fusion::isTranscendental(op);
+    // To compute a power of places takes a chain less time than to read as many numbers: these are four bytes for each
+    // element of its products, whose rows and columns it walks.
+    if (space.getChain() && isPower(op))
+      ++powers;
+    else
+      transcendentals += zyx::fusion::isTranscendental(op);
   }
   if (repeated > (space.getChain() ? zyx::fusion::maxRepeatedOpsInChains : zyx::fusion::maxRepeatedOps) ||
       repeated + few > zyx::fusion::maxRepeatedOpsInChains)
     return Status::unsupported("it would compute too many ops again in each row");
-  if (transcendentals > (hasContraction ? 0 : zyx::fusion::maxRepeatedTranscendentals))
+  if (transcendentals > (hasContraction ? 0 : zyx::fusion::maxRepeatedTranscendentals) ||
+      powers > zyx::fusion::maxRepeatedTranscendentals)
     return Status::unsupported("it would compute transcendental functions again in each row");
   return Status::ok();
 }

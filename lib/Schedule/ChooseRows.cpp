@@ -395,7 +395,8 @@ private:
   /// or that leaves fewer of them idle. Each keeps its elements in registers.
   int64_t threadsOfShortRow(Axis row, int64_t aligned, int64_t widest) {
     const int64_t all = target.simt.subgroupSize, vectors = llvm::divideCeil(axes.extent(row), aligned);
-    if (!target.simt.hasShuffles)
+    // Where a row ends inside of a vector its elements are in shared memory, and a program needs a whole subgroup.
+    if (!target.simt.hasShuffles || axes.extent(row) % aligned != 0)
       return all;
     namespace fits = zyx::target::fits::shortRows;
     const int64_t programs = countPrograms();

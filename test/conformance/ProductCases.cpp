@@ -262,6 +262,41 @@ static void addLoop(std::vector<Case> &cases, DType dtype) {
                    }});
 }
 
+/// What lies between two products of which the second reads nothing but the first: a decay of places that are not
+/// behind the row, or in a window in front of it; or a rectifier.
+enum class Between : uint8_t { Decay, Window, Rectified };
+
+static void addPair(std::vector<Case> &cases, DType dtype, Between between, int64_t rows, int64_t features,
+                    int64_t columns) {
+  const std::string_view kind = between == Between::Decay    ? "decay"
+                                : between == Between::Window ? "window"
+                                                             : "rectified";
+  cases.push_back({"product.pair." + std::string(kind) + "." + std::string(toString(dtype)) +
+                       toString(Shape{rows, features, columns}),
+                   [=](Builder &b) {
+                     const int64_t batch = 2, others = rows + 9;
+                     const NodeId q = b.x(dtype, {batch, rows, features}), k = b.x(dtype, {batch, others, features}),
+                                  v = b.x(dtype, {batch, others, columns});
+                     NodeId scores = b.matmul(q, b.permute(k, {0, 2, 1}), DType::F32);
+                     scores = b.mul(scores, b.like(scores, 0.125));
+                     const Shape all = {batch, rows, others};
+                     const NodeId zero = b.splat(DType::F32, all, 0);
+                     if (between == Between::Rectified) {
+                       scores = b.binary(BinaryKind::Max, scores, zero);
+                     } else {
+                       const NodeId row = b.iota({DType::I32, all}, 1), column = b.iota({DType::I32, all}, 2);
+                       const NodeId distance = b.sub(row, column);
+                       NodeId factor = b.unary(UnaryKind::Exp,
+                                               b.mul(b.cast(distance, DType::F32), b.splat(DType::F32, all, -0.02)));
+                       factor = b.select(b.binary(BinaryKind::Ge, distance, b.like(distance, 0)), factor, zero);
+                       if (between == Between::Window)
+                         factor = b.select(b.binary(BinaryKind::Lt, distance, b.like(distance, 40)), factor, zero);
+                       scores = b.mul(scores, factor);
+                     }
+                     return Nodes{roundTo(b, b.matmul(b.cast(scores, dtype), v, DType::F32), dtype)};
+                   }});
+}
+
 void addProductCases(std::vector<Case> &cases) {
   using enum DType;
   const Layer layers[] = {
@@ -310,6 +345,13 @@ void addProductCases(std::vector<Case> &cases) {
     addScaledGroups(cases, dtype, 70, 3, 192, 64);
     addScaledGroups(cases, dtype, 70, 4, 40, 64);
   }
+  for (const DType dtype : {F16, BF16, F32})
+    for (const Between between : {Between::Decay, Between::Window, Between::Rectified}) {
+      addPair(cases, dtype, between, 40, 24, 16);
+      addPair(cases, dtype, between, 391, 64, 72);
+    }
+  addPair(cases, BF16, Between::Decay, 300, 128, 128);
+  addPair(cases, F16, Between::Window, 70, 256, 256);
   addGated(cases, F32, 70, 136, 40);
   addLong(cases, BF16, 64, 16128, /*hasSecond=*/true);
   addLong(cases, BF16, 60, 24000, /*hasSecond=*/false);

@@ -24,7 +24,9 @@ namespace {
 class ChainMapper : StreamingEmitter {
 public:
   ChainMapper(FuncOp func, TensorChain found, const Axes &axes)
-      : StreamingEmitter(func, axes, found.rows, found.streamed, found.batches), chain(std::move(found)) {}
+      : StreamingEmitter(func, axes, found.rows, found.streamed, found.batches), chain(std::move(found)) {
+    hides = chain.hides;
+  }
 
   void run();
 

@@ -139,11 +139,15 @@ StreamingEmitter::TileCoordinates StreamingEmitter::coordinatesOf(Value round,
   }
   if (window)
     beginBy(*window, sub(place.end, index(1)));
+  if (!hides) {
+    place.first = index(0);
+    place.end = index(blocks);
+  }
   leaveOutHidden(place);
   if (sharers > 1) {
     Value count = sub(place.end, place.first), own = divide(add(count, sharers - 1), index(sharers));
     Value before = arith::MulIOp::create(b, loc, rank, own);
-    if (diagonal || window || narrows ||
+    if ((hides && (diagonal || window)) || narrows ||
         static_cast<int64_t>(llvm::divideCeil(blocks, sharers)) * (sharers - 1) >= blocks)
       place.isIdle = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, before, count);
     place.first = atMost(add(place.first, before), sub(place.end, index(1)));

@@ -122,6 +122,8 @@ protected:
   const int64_t tilesDown, blocks;
   /// Data says which blocks a tile sees (`visible`): they may begin behind, and end before, what bounds say.
   const bool narrows;
+  /// Whether blocks of which a tile sees nothing are left out.
+  bool hides = true;
   int64_t heads = 1;
   /// Workgroups of a cluster, which share a tile: each streams a part of the blocks.
   const int64_t sharers;

@@ -32,6 +32,31 @@ SmallVector<const TensorOperand *> TensorChain::others() const {
   return all;
 }
 
+/// The ops that a value is computed of, up to products and loads, with these.
+static llvm::SetVector<Operation *> opsOf(Value value) {
+  llvm::SetVector<Operation *> ops;
+  auto take = [&](Value of) {
+    if (Operation *op = of.getDefiningOp())
+      ops.insert(op);
+  };
+  take(value);
+  for (size_t i = 0; i < ops.size(); ++i)
+    if (!isa<DotOp, LoadOp>(ops[i]))
+      llvm::for_each(ops[i]->getOperands(), take);
+  return ops;
+}
+
+/// Whether a value is computed of the exponential of what a product is above a number of its row or column, as the
+/// weights of an attention are.
+static bool isOfWeights(Value value) {
+  auto hasProduct = [](Value of) { return llvm::any_of(opsOf(of), [](Operation *op) { return isa<DotOp>(op); }); };
+  return llvm::any_of(opsOf(value), [&](Operation *op) {
+    auto exp = dyn_cast<math::ExpOp>(op);
+    auto above = exp ? exp.getOperand().getDefiningOp<arith::SubFOp>() : arith::SubFOp();
+    return above && hasProduct(above.getLhs()) && !hasProduct(above.getRhs());
+  });
+}
+
 bool zyx::kernel::isChain(FuncOp func) {
   Block &body = func.getBody().front();
   auto dots = body.getOps<DotOp>();
@@ -292,10 +317,14 @@ const char *ChainMatcher::matchOuter() {
     if (!other)
       return "factors do not lie on multiples of 16 bytes, features side by side";
     outer.other = *other;
-    // Tensor cores take it in the type of the other factor anyway, and a number may as well scale the sum.
+    // Tensor cores take it in the type of the other factor anyway, and a number may as well scale the sum: of the
+    // weights of an attention, and not where it is rounded to f16 behind it. Other factors, and their sums, need not be
+    // finite without it.
+    bool mayScale = isOfWeights(outer.factor);
     while (Operation *op = outer.factor.getDefiningOp()) {
       auto scaled = isa<arith::MulFOp>(op) ? scaledBy(cast<arith::MulFOp>(op)) : std::nullopt;
-      if (scaled && elementOf(outer.factor).isF32()) {
+      mayScale &= !(isa<arith::TruncFOp>(op) && element.isF16());
+      if (scaled && elementOf(outer.factor).isF32() && mayScale) {
         outer.weight *= scaled->second;
         outer.factor = scaled->first;
       } else if (isa<arith::ExtFOp>(op) || (isa<arith::TruncFOp>(op) && elementOf(outer.factor) == element)) {
@@ -328,6 +357,7 @@ size_t ChainMatcher::countInner(Value factor) {
 const char *ChainMatcher::matchBetween() {
   SmallVector<Value> conditions;
   llvm::SetVector<Value> ofRows;
+  found.hides = llvm::all_of(found.outer, [](const TensorChain::Outer &outer) { return isOfWeights(outer.factor); });
   for (TensorChain::Outer &outer : found.outer) {
     ElementwiseSlice slice{
         axes,
@@ -365,10 +395,13 @@ const char *ChainMatcher::matchBetween() {
     found.bounds.push_back(bound);
     std::optional<TensorBound> &limit = bound.factor < 0 ? found.end : found.begin;
     Outside outside(found, bound, axes);
-    if (!limit && bound.ofQuery != 0 &&
-        llvm::all_of(found.outer, [&](TensorChain::Outer &outer) { return outside.isZero(outer.factor); }))
+    if (!limit && bound.ofQuery != 0 && (!found.hides || llvm::all_of(found.outer, [&](TensorChain::Outer &outer) {
+          return outside.isZero(outer.factor);
+        })))
       limit = bound;
   }
+  if (!found.hides)
+    return nullptr;
   for (auto select : func.getBody().front().getOps<arith::SelectOp>()) {
     std::optional<SmallVector<TensorBound>> bounds =
         isZero(select.getFalseValue()) ? matchBounds(select.getCondition(), found.rows, found.streamed, axes)
@@ -383,7 +416,8 @@ const char *ChainMatcher::matchBetween() {
 
 bool zyx::kernel::isZeroWhereFalse(const TensorChain &chain, Value condition) {
   Outside outside([&](Value value) { return value == condition; });
-  return llvm::all_of(chain.outer, [&](const TensorChain::Outer &outer) { return outside.isZero(outer.factor); });
+  return chain.hides &&
+         llvm::all_of(chain.outer, [&](const TensorChain::Outer &outer) { return outside.isZero(outer.factor); });
 }
 
 std::optional<TensorChain> zyx::kernel::matchTensorChain(FuncOp func, const Axes &axes,

@@ -182,7 +182,11 @@ int64_t zyx::kernel::alignmentOfRows(MapAttr map, unsigned dim, int64_t lanes) {
   BlockAttr block = map.front();
   if (number(block.getStrides()[dim]) != 1)
     return lanes;
-  int64_t all = lanes | number(block.getOffset());
+  // Short rows that end inside of a vector, as padded ones do, would be no whole vectors that threads have in
+  // registers.
+  constexpr int64_t shortRow = 256;
+  const int64_t own = number(block.getShape()[dim]);
+  int64_t all = lanes | number(block.getOffset()) | (own < shortRow ? own : 0);
   for (auto [d, extent] : llvm::enumerate(block.getShape()))
     if (d != dim && number(extent) > 1)
       all |= number(block.getStrides()[d]);

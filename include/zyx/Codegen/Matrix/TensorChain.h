@@ -41,8 +41,11 @@ struct TensorChain {
   llvm::SmallVector<Inner> inner;
   /// Those that need fewer inner products first.
   llvm::SmallVector<Outer> outer;
+  /// Whether what is zero outside of a bound need not be multiplied: left factors are weights of an attention. Of other
+  /// products a zero times an infinity is a NaN, which the result has.
+  bool hides = true;
   /// Conditions on places; outside of `begin`, whose factor is 1, and of `end`, whose factor is -1, all left factors of
-  /// outer products are zero.
+  /// outer products are zero where that hides.
   llvm::SmallVector<TensorBound> bounds;
   std::optional<TensorBound> begin, end;
   /// Selects of zero outside of a bound, of what is zero there anyway.

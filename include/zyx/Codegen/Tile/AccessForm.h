@@ -46,8 +46,9 @@ private:
   void split(unsigned part, int64_t inner, llvm::SmallVectorImpl<llvm::SmallVector<int64_t>> &sums);
 };
 
-/// The largest power of two, at most `lanes`, of which each place is a multiple where a row along a dimension begins;
-/// `lanes` where nothing is known of the map, or neighbours along the dimension are none in memory.
+/// The largest power of two, at most `lanes`, of which each place is a multiple where a row along a dimension begins,
+/// and where a short one ends; `lanes` where nothing is known of the map, or neighbours along the dimension are none in
+/// memory.
 int64_t alignmentOfRows(MapAttr map, unsigned dim, int64_t lanes);
 
 } // namespace zyx::kernel

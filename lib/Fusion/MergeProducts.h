@@ -1,0 +1,18 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+#ifndef ZYX_LIB_FUSION_MERGEPRODUCTS_H
+#define ZYX_LIB_FUSION_MERGEPRODUCTS_H
+
+#include "GroupGraph.h"
+
+namespace zyx::fusion {
+
+/// Makes one group of a product of matrices, what is computed of it element by element and rounded to `bits`, and the
+/// product that reads that alone, so that nothing with rows and columns of the first product is stored.
+void mergeProducts(GroupGraph &graph, int64_t bits);
+
+} // namespace zyx::fusion
+
+#endif // ZYX_LIB_FUSION_MERGEPRODUCTS_H
