@@ -114,19 +114,11 @@ private:
       return std::nullopt;
     // Each place is compared with all others.
     constexpr size_t mostPlaces = 4;
-    std::optional<FewPlaces> found = findFewPlaces(indices.value, *indices.dims[batch.front()]);
+    std::optional<FewPlaces> found = findFewPlaces(indices, batch.front());
     if (!found || found->places.empty() || found->places.size() > mostPlaces ||
         2 * static_cast<int64_t>(found->places.size()) > shape[batch.front()] ||
         (found->rest >= 0 && found->rest < shape[along]))
       return std::nullopt;
-    for (Shown &place : found->places) {
-      SmallVector<std::optional<int64_t>> dims;
-      for (std::optional<int64_t> own : indices.dims)
-        dims.push_back(own ? place.dims[*own] : std::nullopt);
-      place.dims = dims;
-      if (!findOwnDims(place))
-        return std::nullopt;
-    }
     return found;
   }
 

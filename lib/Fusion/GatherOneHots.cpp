@@ -259,7 +259,7 @@ private:
     const int64_t batch = *std::prev(llvm::find(ofTable, along));
     if (!llvm::is_contained(sum.getDims(), batch) || shape[batch] * shape[along] > std::numeric_limits<int32_t>::max())
       return std::nullopt;
-    std::optional<FewPlaces> found = findPlaces(hot.indices, batch);
+    std::optional<FewPlaces> found = findFewPlaces(hot.indices, batch);
     if (!found || (found->rest >= 0 && found->rest < shape[along]))
       return std::nullopt;
     if (hot.scale) {
@@ -267,7 +267,7 @@ private:
       if (!ofScale || !llvm::all_of(*ofScale, [&](int64_t dim) { return llvm::is_contained(ofChosen, dim); }))
         return std::nullopt;
       if (hot.scale->dims[batch]) {
-        const std::optional<FewPlaces> ofFactor = findPlaces(*hot.scale, batch);
+        const std::optional<FewPlaces> ofFactor = findFewPlaces(*hot.scale, batch);
         if (!ofFactor)
           return std::nullopt;
         zyx::fusion::addPlaces(*found, *ofFactor);
@@ -276,22 +276,6 @@ private:
     const size_t count = found->places.size();
     return count != 0 && count <= mostPlaces && 2 * static_cast<int64_t>(count) <= shape[batch] ? found : std::nullopt;
   }
-  /// The few places of what is shown, with the dimensions of the product.
-  static std::optional<FewPlaces> findPlaces(const Shown &shown, int64_t dim) {
-    std::optional<FewPlaces> found = findFewPlaces(shown.value, *shown.dims[dim]);
-    if (!found)
-      return std::nullopt;
-    for (Shown &place : found->places) {
-      SmallVector<std::optional<int64_t>> dims;
-      for (std::optional<int64_t> own : shown.dims)
-        dims.push_back(own ? place.dims[*own] : std::nullopt);
-      place.dims = dims;
-      if (!findOwnDims(place))
-        return std::nullopt;
-    }
-    return found;
-  }
-
   /// Gathers from the few tables that an element is of. All the others are multiplied by zero: a column is NaN where
   /// there are more elements that are not finite than those that were gathered.
   void replaceFew(const Hot &hot, const Shown &table, const FewPlaces &few) {

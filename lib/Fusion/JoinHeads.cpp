@@ -61,6 +61,8 @@ private:
   /// What is the same for all heads, once for each share along the queries' dimension; null where much would be read in
   /// another order.
   Value repeat(Value value, int64_t dim);
+  /// The same op of what `change` makes of its operands; null where it makes nothing of one.
+  Value cloneOf(Operation *op, RankedTensorType type, llvm::function_ref<Value(Value)> change);
   Value repeatAnew(Value value, int64_t dim);
 
   RankedTensorType joinedType(Value value, int64_t dim) {
@@ -153,6 +155,16 @@ Value HeadJoiner::repeat(Value value, int64_t dim) {
   return repeated[{value, dim}] = result;
 }
 
+Value HeadJoiner::cloneOf(Operation *op, RankedTensorType type, llvm::function_ref<Value(Value)> change) {
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(change(operand));
+    if (!operands.back())
+      return {};
+  }
+  return zyx::fusion::cloneWith(builder, op, operands, type);
+}
+
 Value HeadJoiner::repeatAnew(Value value, int64_t dim) {
   // More is not to be read in rows that come again and again.
   constexpr int64_t mostElements = 1 << 12;
@@ -161,16 +173,8 @@ Value HeadJoiner::repeatAnew(Value value, int64_t dim) {
   Operation *op = value.getDefiningOp();
   if (ConstantOp constant = zyx::fusion::getSplat(value))
     return splat(constant, type);
-  if (isSameForEach(op)) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(repeat(operand, dim));
-      if (!operands.back())
-        return {};
-    }
-    RankedTensorType own = type.clone(typeOf(value).getElementType());
-    return zyx::fusion::cloneWith(builder, op, operands, own);
-  }
+  if (isSameForEach(op))
+    return cloneOf(op, type, [&](Value operand) { return repeat(operand, dim); });
   if (auto expand = dyn_cast_or_null<ExpandOp>(op)) {
     Value x = expand.getX();
     if (typeOf(x).getDimSize(static_cast<unsigned>(dim)) != 1)
@@ -216,15 +220,8 @@ Value HeadJoiner::joinAnew(Value value, int64_t dim) {
   Operation *op = value.getDefiningOp();
   if (ConstantOp constant = zyx::fusion::getSplat(value))
     return splat(constant, type);
-  if (isSameForEach(op)) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(join(operand, dim));
-      if (!operands.back())
-        return {};
-    }
-    return zyx::fusion::cloneWith(builder, op, operands, type);
-  }
+  if (isSameForEach(op))
+    return cloneOf(op, type, [&](Value operand) { return join(operand, dim); });
   if (auto expand = dyn_cast_or_null<ExpandOp>(op))
     return joinExpanded(expand, dim, type);
   if (auto sum = dyn_cast_or_null<ReduceOp>(op)) {

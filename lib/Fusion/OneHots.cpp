@@ -235,6 +235,21 @@ std::optional<FewPlaces> zyx::fusion::findFewPlaces(Value value, int64_t dim, in
   return few;
 }
 
+std::optional<FewPlaces> zyx::fusion::findFewPlaces(const Shown &shown, int64_t dim) {
+  std::optional<FewPlaces> found = findFewPlaces(shown.value, *shown.dims[dim]);
+  if (!found)
+    return std::nullopt;
+  for (Shown &place : found->places) {
+    SmallVector<std::optional<int64_t>> dims;
+    for (std::optional<int64_t> own : shown.dims)
+      dims.push_back(own ? place.dims[*own] : std::nullopt);
+    place.dims = dims;
+    if (!findOwnDims(place))
+      return std::nullopt;
+  }
+  return found;
+}
+
 Value zyx::fusion::takePlace(OpBuilder &builder, Location loc, Value place, ArrayRef<int64_t> own, Value value,
                              ArrayRef<int64_t> all, int64_t dim, ArrayRef<int64_t> shape) {
   RankedTensorType type = typeOf(value);

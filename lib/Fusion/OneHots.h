@@ -53,6 +53,8 @@ void addPlaces(FewPlaces &all, const FewPlaces &more);
 /// Finds the few places along a dimension where a value is not one number, as what is routed to a few of many experts
 /// has them.
 std::optional<FewPlaces> findFewPlaces(mlir::Value value, int64_t dim, int depth = 16);
+/// The same of a value that is shown with other dimensions, of which `dim` is one: the places have these.
+std::optional<FewPlaces> findFewPlaces(const Shown &shown, int64_t dim);
 
 /// What a value has at one place along a dimension, which the place does not have; zero where there is no such place.
 /// `own` are the dimensions of the place, and `all` those of the value.

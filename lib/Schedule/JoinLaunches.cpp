@@ -34,8 +34,7 @@ namespace {
 
 /// Kernels and buffers of a launch.
 constexpr size_t mostParts = 8, mostBuffers = 64;
-/// Threads of a workgroup whose programs are one each: -zyx-kernel-join-parts gives a joint so many at least.
-constexpr int64_t pointThreads = 128;
+using fits::pointThreads;
 
 /// What is known of a kernel before it is lowered.
 struct KernelFacts {

@@ -67,7 +67,8 @@ def FindVisiblePass : Pass<"zyx-schedule-find-visible", "::mlir::ModuleOp"> {
     writes for each 16 rows the first place that one of them sees and the one behind the last. The attention gets both as an argument (`visible`), and streams only
     blocks between them.
 
-    The places that are left out have no effect on an attention. On a chain they have none where left factors are zero outside
+    Finite values at places that are left out have no effect on an attention; an infinity or NaN there has none either, where
+    0 * inf in all places would give NaN. On a chain they have none where left factors are zero outside
     of the condition, and what is finite elsewhere is finite there, too. A row that sees nothing has no finite logarithm of
     its sum, and reaches all results of its batch. A second kernel looks for vectors along the streamed axis that are not finite
     (`finite`); in such a batch all blocks are streamed.

@@ -175,6 +175,9 @@ inline constexpr double clearlyLess = 0.6, launches = 4;
 
 /// Launches that become one (JoinLaunches).
 namespace launches {
+/// Threads of a workgroup, at least, in which programs of one thread share a launch with others: enough for whole
+/// sectors of memory, and few enough that short kernels are spread over many multiprocessors.
+inline constexpr int64_t pointThreads = 128;
 /// Registers of a thread that shares a program, as the assembler gives them: of 60 kernels of small training blocks
 /// none had more. Threads that multiply get all that there are.
 inline constexpr int64_t threadRegisters = 104;

@@ -8,6 +8,7 @@
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -25,9 +26,7 @@ using namespace zyx::kernel;
 
 namespace {
 
-/// Threads of a workgroup that programs of one thread share with others: enough for whole sectors of memory, and few
-/// enough that short kernels are spread over many multiprocessors.
-constexpr int64_t pointThreads = 128;
+using zyx::target::fits::launches::pointThreads;
 
 struct Part {
   FuncOp func;

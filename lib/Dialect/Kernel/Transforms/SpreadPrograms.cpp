@@ -36,7 +36,7 @@ bool isInStep(Operation *op) {
 }
 
 /// Whether threads of a program, part of a subgroup, meet nowhere but where they read each other's registers.
-bool canPack(FuncOp func, int64_t threads, int64_t subgroup) {
+bool canSpread(FuncOp func, int64_t threads, int64_t subgroup) {
   auto grids = func.getBody().getOps<GridOp>();
   if (func.getForm() != Form::Lowered || func.getExternal() || !llvm::hasSingleElement(grids) || threads < 2 ||
       threads > subgroup || !llvm::isPowerOf2_64(threads) || func.getCluster().value_or(1) > 1)
@@ -57,20 +57,20 @@ bool canPack(FuncOp func, int64_t threads, int64_t subgroup) {
 }
 
 /// The number of a thread is the last one of its program.
-void pack(FuncOp func, int64_t threads) {
+void spread(FuncOp func, int64_t threads) {
   GridOp grid = *func.getBody().getOps<GridOp>().begin();
   OpBuilder builder(grid);
   SmallVector<OpFoldResult> extents = grid.getMixedExtents();
   SmallVector<int64_t> steps(grid.getSteps());
   extents.push_back(builder.getIndexAttr(threads));
   steps.push_back(1);
-  auto packed = GridOp::create(builder, grid.getLoc(), extents, steps);
-  Block &from = grid.getBody().front(), &to = packed.getBody().front();
+  auto wider = GridOp::create(builder, grid.getLoc(), extents, steps);
+  Block &from = grid.getBody().front(), &to = wider.getBody().front();
   to.getOperations().splice(to.begin(), from.getOperations(), from.begin(), std::prev(from.end()));
-  for (auto [before, after] : llvm::zip(grid.getIndices(), packed.getIndices()))
+  for (auto [before, after] : llvm::zip(grid.getIndices(), wider.getIndices()))
     before.replaceAllUsesWith(after);
-  packed.walk([&](IdOp id) {
-    id.replaceAllUsesWith(Value(packed.getIndices().back()));
+  wider.walk([&](IdOp id) {
+    id.replaceAllUsesWith(Value(wider.getIndices().back()));
     id.erase();
   });
   grid.erase();
@@ -85,8 +85,8 @@ struct SpreadPrograms : zyx::kernel::impl::SpreadProgramsPassBase<SpreadPrograms
       return;
     getOperation()->walk([&](FuncOp func) {
       const auto threads = static_cast<int64_t>(func.getThreads().value_or(1));
-      if (canPack(func, threads, machine->simt.subgroupSize))
-        pack(func, threads);
+      if (canSpread(func, threads, machine->simt.subgroupSize))
+        spread(func, threads);
     });
   }
 };
