@@ -177,8 +177,6 @@ public:
   explicit Hider(FunctionOpInterface func) : func(func), b(func) {}
 
   void hideZero(arith::ConstantOp op);
-  /// The right operand of a quotient or remainder of 64 bits, where it is a number.
-  void hideDivisor(Operation *op);
   Value result() const { return zero; }
 
 private:
@@ -214,40 +212,9 @@ void Hider::hideZero(arith::ConstantOp op) {
   op.getResult().replaceUsesWithIf(hidden, computes);
 }
 
-void Hider::hideDivisor(Operation *op) {
-  const Type type = op->getResult(0).getType();
-  APInt divisor;
-  if (!(type.isIndex() || type.isInteger(64)) || !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)))
-    return;
-  b.setInsertionPoint(op);
-  const Location loc = op->getLoc();
-  auto number = [&](uint64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(type, static_cast<int64_t>(value)));
-  };
-  if (isa<arith::DivUIOp, arith::RemUIOp>(op) && divisor.isPowerOf2()) {
-    Value made =
-        isa<arith::DivUIOp>(op)
-            ? arith::ShRUIOp::create(b, loc, op->getOperand(0), number(divisor.logBase2())).getResult()
-            : arith::AndIOp::create(b, loc, op->getOperand(0), number((divisor - 1).getZExtValue())).getResult();
-    op->getResult(0).replaceAllUsesWith(made);
-    op->erase();
-    return;
-  }
-  Value none = argument();
-  if (type.isIndex())
-    none = arith::IndexCastUIOp::create(b, loc, type, none);
-  op->setOperand(1, arith::OrIOp::create(b, loc, none, op->getOperand(1)));
-}
-
 Value hideConstants(FunctionOpInterface func) {
   Hider hider(func);
   func->walk([&](arith::ConstantOp op) { hider.hideZero(op); });
-  SmallVector<Operation *> divisions;
-  func->walk([&](Operation *op) {
-    if (isa<arith::DivUIOp, arith::RemUIOp, arith::DivSIOp, arith::RemSIOp>(op))
-      divisions.push_back(op);
-  });
-  llvm::for_each(divisions, [&](Operation *op) { hider.hideDivisor(op); });
   return hider.result();
 }
 

@@ -106,6 +106,7 @@ public:
     for (Operation *op : llvm::reverse(ops))
       op->erase();
     spellOut(func);
+    expandQuotients(func);
     loc = func.getLoc();
     body.getTerminator()->erase();
     entry->getOperations().splice(entry->end(), body.getOperations());

@@ -81,10 +81,10 @@ func.func @rows(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
   return %y : tensor<64xf32>
 }
 
-// Both reductions and the quotient in one kernel.
+// Both reductions and the quotient, whose reciprocal begins with a guess, in one kernel.
 // SOFTMAX-LABEL: spirv.func @softmax_0(
 // SOFTMAX: spirv.ControlBarrier
-// SOFTMAX: spirv.FDiv
+// SOFTMAX: spirv.ISub %cst2129859015_i32
 // SOFTMAX-NOT: spirv.func
 func.func @softmax(%x: tensor<64x1000xf32>) -> tensor<64x1000xf32> {
   %m = graph.reduce max %x dims = [1] : tensor<64x1000xf32> -> tensor<64xf32>

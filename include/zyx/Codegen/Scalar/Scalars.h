@@ -77,10 +77,15 @@ void spellOut(mlir::FunctionOpInterface body);
 /// Ops of subgroups, and numbers of them, as those of MLIR's gpu dialect, which has conversions to others.
 void lowerSubgroups(mlir::FunctionOpInterface body);
 
+/// Quotients and roots of f32 on scalars, and quotients and remainders of 64 bits, become ops without them: by integers
+/// of 32 bits, each rounded once, denormals too. Where NVIDIA's driver of Vulkan (580) calls a routine for one of
+/// these, some kernels have garbage; and Vulkan promises no driver's quotient of f32 to be the nearest. Behind
+/// `spellOut`.
+void expandQuotients(mlir::FunctionOpInterface body);
+
 /// What drivers must not see, or compute something else. They fold sums and products with a zero as if floats had no
-/// -0, infinity and NaN, whatever code asks for (lavapipe 22.3 does). NVIDIA's (580) has other quotients and remainders
-/// of 64 bits by a constant. The result is one more argument of 64 bits, whose zero such zeros and divisors are made
-/// of; null where there are none. Divisions by powers of two become shifts. The type of the function stays as it is.
+/// -0, infinity and NaN, whatever code asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose
+/// zero such zeros are made of; null where there are none. The type of the function stays as it is.
 mlir::Value hideConstants(mlir::FunctionOpInterface func);
 
 /// An integer of so many bits, of no sign or of one.

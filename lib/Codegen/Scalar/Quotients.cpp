@@ -1,0 +1,306 @@
+//===----------------------------------------------------------------------===//
+// Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+// Quotients and roots of ops that need no routine of a driver's.
+//===----------------------------------------------------------------------===//
+#include "zyx/Codegen/Scalar/Scalars.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace zyx::kernel {
+namespace {
+
+using Predicate = arith::CmpIPredicate;
+
+/// An f32 has this many digits behind its first one, and numbers its exponents from this one on.
+constexpr int64_t digits = 23, bias = 127;
+constexpr int64_t firstDigit = int64_t(1) << digits, infinityBits = 0x7f800000, nanBits = 0x7fc00000;
+constexpr int64_t signBit = int64_t(1) << 31;
+
+/// Builds arithmetic of 32 bits, and of 64 where it says so.
+class Numbers {
+public:
+  Numbers(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+
+  Value constant(int64_t value, unsigned width = 32) {
+    return arith::ConstantOp::create(b, loc,
+                                     IntegerAttr::get(b.getIntegerType(width), APInt(width, value, true, true)));
+  }
+  Value real(float value) { return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(value)); }
+  template <typename Op> Value make(Value x, Value y) { return Op::create(b, loc, x, y); }
+  template <typename Op> Value make(Value x, int64_t y) {
+    return make<Op>(x, constant(y, x.getType().getIntOrFloatBitWidth()));
+  }
+  Value add(Value x, Value y) { return make<arith::AddIOp>(x, y); }
+  Value add(Value x, int64_t y) { return make<arith::AddIOp>(x, y); }
+  Value sub(Value x, Value y) { return make<arith::SubIOp>(x, y); }
+  Value mul(Value x, Value y) { return make<arith::MulIOp>(x, y); }
+  Value times(Value x, Value y) { return make<arith::MulFOp>(x, y); }
+  template <typename Y> Value is(Predicate predicate, Value x, Y y) {
+    if constexpr (std::is_same_v<Y, Value>)
+      return arith::CmpIOp::create(b, loc, predicate, x, y);
+    else
+      return arith::CmpIOp::create(b, loc, predicate, x, constant(y, x.getType().getIntOrFloatBitWidth()));
+  }
+  Value both(Value x, Value y) { return make<arith::AndIOp>(x, y); }
+  Value either(Value x, Value y) { return make<arith::OrIOp>(x, y); }
+  Value choose(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
+  /// 1 where the condition holds, and else 0.
+  Value count(Value condition) { return arith::ExtUIOp::create(b, loc, b.getI32Type(), condition); }
+  Value bitsOf(Value real) { return arith::BitcastOp::create(b, loc, b.getI32Type(), real); }
+  Value realOf(Value bits) { return arith::BitcastOp::create(b, loc, b.getF32Type(), bits); }
+  Value toReal(Value number) { return arith::SIToFPOp::create(b, loc, b.getF32Type(), number); }
+  Value toNumber(Value real) { return arith::FPToSIOp::create(b, loc, b.getI32Type(), real); }
+
+  OpBuilder &b;
+  Location loc;
+};
+
+/// The digits of a positive f32 from its first one on, and its exponent: d * 2^(e - bias - 23).
+struct Parts {
+  Value digits, exponent;
+};
+
+/// Of magnitudes that are neither zero, infinite nor NaN. Those without a first digit are integers times 2^-149, which
+/// an f32 has exactly.
+Parts takeApart(Numbers &n, Value magnitude, bool isNormal) {
+  Value exponent;
+  if (isNormal) {
+    exponent = n.make<arith::ShRUIOp>(magnitude, digits);
+  } else {
+    Value isDenormal = n.is(Predicate::ult, magnitude, firstDigit);
+    magnitude = n.choose(isDenormal, n.bitsOf(n.toReal(magnitude)), magnitude);
+    Value above = n.choose(isDenormal, n.constant(bias + digits - 1), n.constant(0));
+    exponent = n.sub(n.make<arith::ShRUIOp>(magnitude, digits), above);
+  }
+  return {n.make<arith::OrIOp>(n.make<arith::AndIOp>(magnitude, firstDigit - 1), firstDigit), exponent};
+}
+
+/// 1 / x to some 22 digits, by a guess of 3 and Newton's steps. x is positive.
+Value reciprocalOf(Numbers &n, Value x) {
+  Value made = n.realOf(n.sub(n.constant(0x7ef311c7), n.bitsOf(x)));
+  for (int step = 0; step < 3; ++step)
+    made = n.times(made, n.make<arith::SubFOp>(n.real(2), n.times(x, made)));
+  return made;
+}
+
+/// A number of 24 digits that is the nearest to a quotient or a root, and the sign of what the exact one is above it.
+struct Rounded {
+  Value nearest, rest, exponent;
+};
+
+/// Of x / y. The first guess is wrong by a few units: what it leaves, exactly, in integers modulo 2^32, tells by how
+/// many. No quotient lies between two numbers of 24 digits.
+Rounded divide(Numbers &n, const Parts &x, const Parts &y) {
+  Value isLess = n.is(Predicate::ult, x.digits, y.digits);
+  Value dividend = n.make<arith::ShLIOp>(x.digits, n.count(isLess));
+  Value reciprocal = reciprocalOf(n, n.toReal(y.digits));
+  Value guess = n.toNumber(n.times(n.times(n.toReal(dividend), reciprocal), n.real(firstDigit)));
+  Value rest = n.sub(n.make<arith::ShLIOp>(dividend, digits), n.mul(guess, y.digits));
+  Value more = n.toNumber(n.times(n.toReal(rest), reciprocal));
+  guess = n.add(guess, more);
+  rest = n.sub(rest, n.mul(more, y.digits));
+  Value twice = n.add(rest, rest);
+  Value isMore = n.is(Predicate::sgt, twice, y.digits);
+  Value isFewer = n.is(Predicate::slt, n.add(twice, y.digits), 0);
+  Value step = n.sub(n.count(isMore), n.count(isFewer));
+  return {n.add(guess, step), n.sub(rest, n.mul(step, y.digits)),
+          n.add(n.sub(n.sub(x.exponent, y.exponent), n.count(isLess)), bias)};
+}
+
+/// Of the root of x: of its digits times 2^23, or 2^24 where the exponent is odd.
+Rounded root(Numbers &n, const Parts &x) {
+  Value exponent = n.add(x.exponent, -bias), isOdd = n.make<arith::AndIOp>(exponent, 1);
+  Value square = n.make<arith::ShLIOp>(x.digits, isOdd), real = n.toReal(square);
+  Value half = n.times(real, n.real(-0.5F));
+  Value inverse = n.realOf(n.sub(n.constant(0x5f3759df), n.make<arith::ShRUIOp>(n.bitsOf(real), 1)));
+  for (int step = 0; step < 4; ++step)
+    inverse = n.times(inverse, n.make<arith::AddFOp>(n.real(1.5F), n.times(n.times(half, inverse), inverse)));
+  // 2^11.5, and half of its reciprocal.
+  Value guess = n.toNumber(n.times(n.times(real, inverse), n.real(2896.3093F)));
+  Value rest = n.sub(n.make<arith::ShLIOp>(square, digits), n.mul(guess, guess));
+  Value more = n.toNumber(n.times(n.toReal(rest), n.times(inverse, n.real(1.7263349e-4F))));
+  rest = n.sub(rest, n.mul(more, n.add(n.add(guess, guess), more)));
+  guess = n.add(guess, more);
+  // (g + 1/2)^2 = g^2 + g + 1/4.
+  Value step = n.sub(n.count(n.is(Predicate::sgt, rest, guess)), n.count(n.is(Predicate::sle, n.add(rest, guess), 0)));
+  Value nearest = n.add(guess, step);
+  return {nearest, n.sub(rest, n.mul(step, n.add(guess, nearest))), n.add(n.make<arith::ShRSIOp>(exponent, 1), bias)};
+}
+
+/// The bits of a rounded number whose exponent is one of f32's.
+Value join(Numbers &n, const Rounded &made) {
+  return n.add(n.make<arith::ShLIOp>(n.add(made.exponent, -1), digits), made.nearest);
+}
+
+/// The bits of one of any exponent: infinite above f32's, and with fewer digits below, rounded once.
+Value joinAny(Numbers &n, const Rounded &made) {
+  Value dropped = n.sub(n.constant(1), made.exponent);
+  dropped = arith::MinSIOp::create(n.b, n.loc, dropped, n.constant(digits + 3));
+  dropped = arith::MaxSIOp::create(n.b, n.loc, dropped, n.constant(1));
+  Value kept = n.make<arith::ShRUIOp>(made.nearest, dropped);
+  Value half = n.make<arith::ShLIOp>(n.constant(1), n.add(dropped, -1));
+  Value rest = n.make<arith::AndIOp>(made.nearest, n.add(n.add(half, half), -1));
+  Value isAbove =
+      n.either(n.is(Predicate::sgt, made.rest, 0),
+               n.both(n.is(Predicate::eq, made.rest, 0), n.is(Predicate::eq, n.make<arith::AndIOp>(kept, 1), 1)));
+  Value isUp = n.either(n.is(Predicate::ugt, rest, half), n.both(n.is(Predicate::eq, rest, half), isAbove));
+  Value denormal = n.add(kept, n.count(isUp));
+  Value bits = n.choose(n.is(Predicate::sle, made.exponent, 0), denormal, join(n, made));
+  return n.choose(n.is(Predicate::sge, made.exponent, 2 * bias + 1), n.constant(infinityBits), bits);
+}
+
+/// One value where the condition holds, and another one where it does not, which is rare.
+template <typename Then, typename Else> Value branch(Numbers &n, Value condition, Then makeThen, Else makeElse) {
+  auto made = scf::IfOp::create(
+      n.b, n.loc, condition,
+      [&](OpBuilder &b, Location loc) {
+        Numbers inner(b, loc);
+        scf::YieldOp::create(b, loc, Value(makeThen(inner)));
+      },
+      [&](OpBuilder &b, Location loc) {
+        Numbers inner(b, loc);
+        scf::YieldOp::create(b, loc, Value(makeElse(inner)));
+      });
+  return made.getResult(0);
+}
+
+/// Whether magnitudes are of numbers with a first digit.
+Value isNormal(Numbers &n, Value magnitude) {
+  return n.is(Predicate::ult, n.add(magnitude, -firstDigit), infinityBits - firstDigit);
+}
+
+Value expandQuotient(Numbers &n, Value dividend, Value divisor) {
+  Value x = n.bitsOf(dividend), y = n.bitsOf(divisor);
+  Value sign = n.make<arith::AndIOp>(n.make<arith::XOrIOp>(x, y), signBit);
+  x = n.make<arith::AndIOp>(x, signBit - 1), y = n.make<arith::AndIOp>(y, signBit - 1);
+  const Rounded usual = divide(n, takeApart(n, x, true), takeApart(n, y, true));
+  Value isUsual =
+      n.both(n.both(isNormal(n, x), isNormal(n, y)), n.is(Predicate::ult, n.add(usual.exponent, -1), 2 * bias));
+  Value bits = branch(
+      n, isUsual, [&](Numbers &inner) { return join(inner, usual); },
+      [&](Numbers &n) {
+        Value made = joinAny(n, divide(n, takeApart(n, x, false), takeApart(n, y, false)));
+        auto isOf = [&](Value each, int64_t bits) { return n.is(Predicate::eq, each, bits); };
+        made = n.choose(n.either(isOf(x, 0), isOf(y, infinityBits)), n.constant(0), made);
+        made = n.choose(n.either(isOf(y, 0), isOf(x, infinityBits)), n.constant(infinityBits), made);
+        Value isNone = n.either(n.both(isOf(x, 0), isOf(y, 0)), n.both(isOf(x, infinityBits), isOf(y, infinityBits)));
+        isNone =
+            n.either(isNone, n.either(n.is(Predicate::ugt, x, infinityBits), n.is(Predicate::ugt, y, infinityBits)));
+        return n.choose(isNone, n.constant(nanBits), made);
+      });
+  return n.realOf(n.make<arith::OrIOp>(bits, sign));
+}
+
+Value expandRoot(Numbers &n, Value of) {
+  Value x = n.bitsOf(of);
+  // Infinities, NaN and all negative numbers are no such, as unsigned numbers.
+  Value bits = branch(
+      n, isNormal(n, x), [&](Numbers &n) { return join(n, root(n, takeApart(n, x, true))); },
+      [&](Numbers &n) {
+        Value made = join(n, root(n, takeApart(n, x, false)));
+        Value isNone = n.is(Predicate::ugt, x, infinityBits);
+        Value isItself = n.either(n.is(Predicate::eq, n.make<arith::AndIOp>(x, signBit - 1), 0),
+                                  n.is(Predicate::eq, x, infinityBits));
+        return n.choose(isItself, x, n.choose(isNone, n.constant(nanBits), made));
+      });
+  return n.realOf(bits);
+}
+
+/// An integer of 64 bits without a sign, to some 23 digits.
+Value toRealWide(Numbers &n, Value x) {
+  auto word = [&](Value of) -> Value {
+    Value narrow = arith::TruncIOp::create(n.b, n.loc, n.b.getI32Type(), of);
+    return arith::UIToFPOp::create(n.b, n.loc, n.b.getF32Type(), narrow);
+  };
+  return n.make<arith::AddFOp>(n.times(word(n.make<arith::ShRUIOp>(x, 32)), n.real(0x1p32F)), word(x));
+}
+
+/// The whole part of a number from 0 on, below 2^64.
+Value toWide(Numbers &n, Value real) {
+  auto wide = [&](Value of) -> Value { return arith::ExtUIOp::create(n.b, n.loc, n.b.getI64Type(), of); };
+  Value bits = n.bitsOf(real), zero = n.constant(0);
+  Value up = n.add(n.make<arith::ShRUIOp>(bits, digits), -bias - digits);
+  Value all = wide(n.make<arith::OrIOp>(n.make<arith::AndIOp>(bits, firstDigit - 1), firstDigit));
+  Value above = n.make<arith::ShLIOp>(all, wide(arith::MaxSIOp::create(n.b, n.loc, up, zero)));
+  Value down = arith::MinSIOp::create(n.b, n.loc, arith::MaxSIOp::create(n.b, n.loc, n.sub(zero, up), zero),
+                                      n.constant(digits + 1));
+  return n.choose(n.is(Predicate::sge, up, 0), above, n.make<arith::ShRUIOp>(all, wide(down)));
+}
+
+/// Each guess is at most the quotient of what is left, and short of it by at most 2^-19 of it and 1. There is no loop:
+/// lavapipe ends all loops of a thread after 65,535 trips.
+Value divideByGuesses(Numbers &n, Value x, Value y, bool isRemainder) {
+  Value reciprocal = n.times(reciprocalOf(n, toRealWide(n, y)), n.real(1 - 0x1p-20F));
+  Value rest = x, quotient = n.constant(0, 64);
+  for (int step = 0; step < 4; ++step) {
+    Value guess = toWide(n, n.times(toRealWide(n, rest), reciprocal));
+    rest = n.sub(rest, n.mul(guess, y));
+    quotient = n.add(quotient, guess);
+  }
+  for (int step = 0; step < 2; ++step) {
+    Value fits = n.is(Predicate::uge, rest, y);
+    rest = n.choose(fits, n.sub(rest, y), rest);
+    quotient = n.choose(fits, n.add(quotient, 1), quotient);
+  }
+  return isRemainder ? rest : quotient;
+}
+
+/// Of integers of 64 bits without a sign.
+Value divideWide(Numbers &n, Value x, Value y, bool isRemainder) {
+  APInt divisor;
+  if (matchPattern(y, m_ConstantInt(&divisor)) && divisor.isPowerOf2())
+    return isRemainder ? n.make<arith::AndIOp>(x, (divisor - 1).getSExtValue())
+                       : n.make<arith::ShRUIOp>(x, divisor.logBase2());
+  Value isNarrow = n.is(Predicate::eq, n.make<arith::ShRUIOp>(n.either(x, y), 32), 0);
+  return branch(
+      n, isNarrow,
+      [&](Numbers &n) {
+        Type narrow = n.b.getI32Type();
+        Value a = arith::TruncIOp::create(n.b, n.loc, narrow, x), b = arith::TruncIOp::create(n.b, n.loc, narrow, y);
+        Value made = isRemainder ? n.make<arith::RemUIOp>(a, b) : n.make<arith::DivUIOp>(a, b);
+        return Value(arith::ExtUIOp::create(n.b, n.loc, n.b.getI64Type(), made));
+      },
+      [&](Numbers &n) { return divideByGuesses(n, x, y, isRemainder); });
+}
+
+Value expandWide(Numbers &n, Operation *op) {
+  Value x = op->getOperand(0), y = op->getOperand(1);
+  const bool isRemainder = isa<arith::RemUIOp, arith::RemSIOp>(op);
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return divideWide(n, x, y, isRemainder);
+  auto negateIf = [&](Value of, Value condition) { return n.choose(condition, n.sub(n.constant(0, 64), of), of); };
+  Value isLeft = n.is(Predicate::slt, x, 0), isRight = n.is(Predicate::slt, y, 0);
+  Value made = divideWide(n, negateIf(x, isLeft), negateIf(y, isRight), isRemainder);
+  return negateIf(made, isRemainder ? isLeft : n.make<arith::XOrIOp>(isLeft, isRight));
+}
+
+} // namespace
+
+void expandQuotients(FunctionOpInterface body) {
+  SmallVector<Operation *> ops;
+  body->walk([&](Operation *op) {
+    if (isa<arith::DivFOp, math::SqrtOp>(op)
+            ? op->getResult(0).getType().isF32()
+            : isa<arith::DivUIOp, arith::RemUIOp, arith::DivSIOp, arith::RemSIOp>(op) &&
+                  op->getResult(0).getType().isInteger(64))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op);
+    Numbers n(b, op->getLoc());
+    Value made = isa<arith::DivFOp>(op)  ? expandQuotient(n, op->getOperand(0), op->getOperand(1))
+                 : isa<math::SqrtOp>(op) ? expandRoot(n, op->getOperand(0))
+                                         : expandWide(n, op);
+    op->getResult(0).replaceAllUsesWith(made);
+    op->erase();
+  }
+}
+
+} // namespace zyx::kernel
