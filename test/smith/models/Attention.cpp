@@ -14,6 +14,10 @@ namespace {
 
 using Kind = Values::Kind;
 
+/// What PyTorch's references keep in f32: scores where they have a mask, twice, and repeated keys and values. 50 GB
+/// have room on a card.
+constexpr int64_t mostBytes = 50'000'000'000;
+
 int64_t headWidth(Sketch &s) { return s.width("head", {64, 64, 80, 96, 128, 128, 256}, {4, 8, 6}); }
 
 /// Lengths from `lengths`, on hosts and for the interpreter from shorter ones.
@@ -73,6 +77,7 @@ void drawAttention(Sketch &s) {
     h.keys = s.pick("memory", {77, 257, 1500, 4096}, {77, 257}, {3, 7});
   if (s.about().hasGradients || which >= 7)
     h.batch = s.atMost("batch", h.batch, h.keys > 2048 ? 1 : 4 * s.about().batches);
+  h.batch = s.atMost("batch", h.batch, std::max<int64_t>(1, mostBytes / (4 * h.heads * h.queries * h.keys)));
   const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width}), k = s.x("k", {h.batch, h.groups, h.keys, h.width}),
                v = s.x("v", {h.batch, h.groups, h.keys, h.width});
   if (which >= 7) {
@@ -220,8 +225,6 @@ void drawDecode(Sketch &s) {
   h.batch = s.pick("batch", {1, 16, 32, 64}, {1, 2, 4}, {1, 2});
   h.keys = s.pick("room", {448, 2048, 2049, 4096, 8192}, {448, 1024, 2048}, {7, 12});
   h.queries = which == 3 ? s.pick("queries", {2, 4, 8, 16}, {2, 4, 8}, {2, 3}) : 1;
-  // PyTorch's references repeat the keys and values of shared heads, in f32: 50 GB have room.
-  constexpr int64_t mostBytes = 50'000'000'000;
   h.batch = s.atMost("batch", h.batch, std::max<int64_t>(1, mostBytes / (8 * h.heads * h.keys * h.width)));
   const Shape cache = {h.batch, h.groups, h.keys, h.width}, more = {h.batch, h.groups, h.queries, h.width};
   const int64_t share = h.heads / h.groups;
