@@ -5,6 +5,7 @@
 // Quotients and roots of ops that need no routine of a driver's.
 //===----------------------------------------------------------------------===//
 #include "zyx/Codegen/Scalar/Scalars.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -69,16 +70,11 @@ struct Parts {
 
 /// Of magnitudes that are neither zero, infinite nor NaN. Those without a first digit are integers times 2^-149, which
 /// an f32 has exactly.
-Parts takeApart(Numbers &n, Value magnitude, bool isNormal) {
-  Value exponent;
-  if (isNormal) {
-    exponent = n.make<arith::ShRUIOp>(magnitude, digits);
-  } else {
-    Value isDenormal = n.is(Predicate::ult, magnitude, firstDigit);
-    magnitude = n.choose(isDenormal, n.bitsOf(n.toReal(magnitude)), magnitude);
-    Value above = n.choose(isDenormal, n.constant(bias + digits - 1), n.constant(0));
-    exponent = n.sub(n.make<arith::ShRUIOp>(magnitude, digits), above);
-  }
+Parts takeApart(Numbers &n, Value magnitude) {
+  Value isDenormal = n.is(Predicate::ult, magnitude, firstDigit);
+  magnitude = n.choose(isDenormal, n.bitsOf(n.toReal(magnitude)), magnitude);
+  Value above = n.choose(isDenormal, n.constant(bias + digits - 1), n.constant(0));
+  Value exponent = n.sub(n.make<arith::ShRUIOp>(magnitude, digits), above);
   return {n.make<arith::OrIOp>(n.make<arith::AndIOp>(magnitude, firstDigit - 1), firstDigit), exponent};
 }
 
@@ -171,28 +167,61 @@ template <typename Then, typename Else> Value branch(Numbers &n, Value condition
   return made.getResult(0);
 }
 
-/// Whether magnitudes are of numbers with a first digit.
-Value isNormal(Numbers &n, Value magnitude) {
-  return n.is(Predicate::ult, n.add(magnitude, -firstDigit), infinityBits - firstDigit);
+/// What all quotients by a divisor share.
+struct Divisor {
+  Value magnitude, reciprocal;
+  /// Whether steps of `fma` make nearest quotients by it.
+  Value isFit;
+};
+
+Value fma(Numbers &n, Value x, Value y, Value z) {
+  auto made = math::FmaOp::create(n.b, n.loc, x, y, z);
+  made->setAttr(keptFmaAttr, n.b.getUnitAttr());
+  return made;
 }
 
-Value expandQuotient(Numbers &n, Value dividend, Value divisor) {
+/// `asked` is a number whose square tells whether the driver's `fma` is one op.
+Divisor prepare(Numbers &n, Value divisor, Value asked) {
+  Value bits = n.make<arith::AndIOp>(n.bitsOf(divisor), signBit - 1), magnitude = n.realOf(bits);
+  Value reciprocal = reciprocalOf(n, magnitude);
+  Value isLeft = fma(n, arith::NegFOp::create(n.b, n.loc, magnitude), reciprocal, n.real(1));
+  reciprocal = fma(n, reciprocal, isLeft, reciprocal);
+  // The square of an odd number of 24 digits has 47 and more.
+  Value odd = n.realOf(n.make<arith::OrIOp>(n.make<arith::AndIOp>(n.bitsOf(asked), firstDigit - 1), 0x3f800001));
+  Value square = n.times(odd, odd);
+  Value isExact = n.is(Predicate::ne, n.bitsOf(fma(n, odd, odd, arith::NegFOp::create(n.b, n.loc, square))), 0);
+  // Of the largest digits alone the reciprocal may not be the nearest (Markstein, Computation of elementary functions
+  // on the IBM RISC System/6000 processor, 1990).
+  Value isCommon = n.is(Predicate::ne, n.make<arith::AndIOp>(bits, firstDigit - 1), firstDigit - 1);
+  Value isBetween = n.is(Predicate::ult, n.add(bits, -(2 * firstDigit)), 249 * firstDigit);
+  return {magnitude, reciprocal, n.both(n.both(isExact, isCommon), isBetween)};
+}
+
+Value expandQuotient(Numbers &n, Value dividend, Value divisor, const Divisor &shared) {
   Value x = n.bitsOf(dividend), y = n.bitsOf(divisor);
   Value sign = n.make<arith::AndIOp>(n.make<arith::XOrIOp>(x, y), signBit);
-  x = n.make<arith::AndIOp>(x, signBit - 1), y = n.make<arith::AndIOp>(y, signBit - 1);
-  const Rounded usual = divide(n, takeApart(n, x, true), takeApart(n, y, true));
-  Value isUsual =
-      n.both(n.both(isNormal(n, x), isNormal(n, y)), n.is(Predicate::ult, n.add(usual.exponent, -1), 2 * bias));
+  x = n.make<arith::AndIOp>(x, signBit - 1);
+  Value magnitude = n.realOf(x), negative = arith::NegFOp::create(n.b, n.loc, shared.magnitude);
+  Value quotient = n.times(magnitude, shared.reciprocal);
+  for (int step = 0; step < 2; ++step)
+    quotient = fma(n, fma(n, negative, quotient, magnitude), shared.reciprocal, quotient);
+  Value usual = n.bitsOf(quotient);
+  // What a step leaves has to be a number: digits of the dividend's go down by 47.
+  Value isBetween = n.both(n.is(Predicate::ult, n.add(x, -(26 * firstDigit)), infinityBits - 26 * firstDigit),
+                           n.is(Predicate::ult, n.add(usual, -(2 * firstDigit)), 252 * firstDigit));
+  Value isUsual = n.both(shared.isFit, n.either(isBetween, n.is(Predicate::eq, x, 0)));
   Value bits = branch(
-      n, isUsual, [&](Numbers &inner) { return join(inner, usual); },
+      n, isUsual, [&](Numbers &) { return usual; },
       [&](Numbers &n) {
-        Value made = joinAny(n, divide(n, takeApart(n, x, false), takeApart(n, y, false)));
+        Value below = n.make<arith::AndIOp>(y, signBit - 1);
+        Value made = joinAny(n, divide(n, takeApart(n, x), takeApart(n, below)));
         auto isOf = [&](Value each, int64_t bits) { return n.is(Predicate::eq, each, bits); };
-        made = n.choose(n.either(isOf(x, 0), isOf(y, infinityBits)), n.constant(0), made);
-        made = n.choose(n.either(isOf(y, 0), isOf(x, infinityBits)), n.constant(infinityBits), made);
-        Value isNone = n.either(n.both(isOf(x, 0), isOf(y, 0)), n.both(isOf(x, infinityBits), isOf(y, infinityBits)));
-        isNone =
-            n.either(isNone, n.either(n.is(Predicate::ugt, x, infinityBits), n.is(Predicate::ugt, y, infinityBits)));
+        made = n.choose(n.either(isOf(x, 0), isOf(below, infinityBits)), n.constant(0), made);
+        made = n.choose(n.either(isOf(below, 0), isOf(x, infinityBits)), n.constant(infinityBits), made);
+        Value isNone =
+            n.either(n.both(isOf(x, 0), isOf(below, 0)), n.both(isOf(x, infinityBits), isOf(below, infinityBits)));
+        isNone = n.either(isNone,
+                          n.either(n.is(Predicate::ugt, x, infinityBits), n.is(Predicate::ugt, below, infinityBits)));
         return n.choose(isNone, n.constant(nanBits), made);
       });
   return n.realOf(n.make<arith::OrIOp>(bits, sign));
@@ -200,17 +229,12 @@ Value expandQuotient(Numbers &n, Value dividend, Value divisor) {
 
 Value expandRoot(Numbers &n, Value of) {
   Value x = n.bitsOf(of);
-  // Infinities, NaN and all negative numbers are no such, as unsigned numbers.
-  Value bits = branch(
-      n, isNormal(n, x), [&](Numbers &n) { return join(n, root(n, takeApart(n, x, true))); },
-      [&](Numbers &n) {
-        Value made = join(n, root(n, takeApart(n, x, false)));
-        Value isNone = n.is(Predicate::ugt, x, infinityBits);
-        Value isItself = n.either(n.is(Predicate::eq, n.make<arith::AndIOp>(x, signBit - 1), 0),
-                                  n.is(Predicate::eq, x, infinityBits));
-        return n.choose(isItself, x, n.choose(isNone, n.constant(nanBits), made));
-      });
-  return n.realOf(bits);
+  Value made = join(n, root(n, takeApart(n, x)));
+  // As numbers without a sign all negative ones are above infinity, as NaN is.
+  Value isItself =
+      n.either(n.is(Predicate::eq, n.make<arith::AndIOp>(x, signBit - 1), 0), n.is(Predicate::eq, x, infinityBits));
+  Value isNone = n.is(Predicate::ugt, x, infinityBits);
+  return n.realOf(n.choose(isItself, x, n.choose(isNone, n.constant(nanBits), made)));
 }
 
 /// An integer of 64 bits without a sign, to some 23 digits.
@@ -252,12 +276,33 @@ Value divideByGuesses(Numbers &n, Value x, Value y, bool isRemainder) {
   return isRemainder ? rest : quotient;
 }
 
+/// By a number below 2^16: what is left of each 16 digits, with the next 16, is below 2^32.
+Value divideBySmall(Numbers &n, Value x, uint64_t divisor, bool isRemainder) {
+  auto narrow = [&](Value of) -> Value { return arith::TruncIOp::create(n.b, n.loc, n.b.getI32Type(), of); };
+  auto wide = [&](Value of) -> Value { return arith::ExtUIOp::create(n.b, n.loc, n.b.getI64Type(), of); };
+  const auto by = static_cast<int64_t>(divisor);
+  Value low = narrow(x), high = narrow(n.make<arith::ShRUIOp>(x, 32)), quotient;
+  Value rest = n.make<arith::RemUIOp>(high, by);
+  if (!isRemainder)
+    quotient = n.make<arith::ShLIOp>(wide(n.make<arith::DivUIOp>(high, by)), 32);
+  for (int64_t shift : {16, 0}) {
+    Value next = n.make<arith::AndIOp>(n.make<arith::ShRUIOp>(low, shift), 0xffff);
+    Value all = n.make<arith::OrIOp>(n.make<arith::ShLIOp>(rest, 16), next);
+    if (!isRemainder)
+      quotient = n.make<arith::OrIOp>(quotient, n.make<arith::ShLIOp>(wide(n.make<arith::DivUIOp>(all, by)), shift));
+    rest = n.make<arith::RemUIOp>(all, by);
+  }
+  return isRemainder ? wide(rest) : quotient;
+}
+
 /// Of integers of 64 bits without a sign.
 Value divideWide(Numbers &n, Value x, Value y, bool isRemainder) {
   APInt divisor;
   if (matchPattern(y, m_ConstantInt(&divisor)) && divisor.isPowerOf2())
     return isRemainder ? n.make<arith::AndIOp>(x, (divisor - 1).getSExtValue())
                        : n.make<arith::ShRUIOp>(x, divisor.logBase2());
+  if (matchPattern(y, m_ConstantInt(&divisor)) && divisor.ult(1 << 16))
+    return divideBySmall(n, x, divisor.getZExtValue(), isRemainder);
   Value isNarrow = n.is(Predicate::eq, n.make<arith::ShRUIOp>(n.either(x, y), 32), 0);
   return branch(
       n, isNarrow,
@@ -292,12 +337,29 @@ void expandQuotients(FunctionOpInterface body) {
                   op->getResult(0).getType().isInteger(64))
       ops.push_back(op);
   });
+  llvm::DenseMap<Value, Divisor> divisors;
   for (Operation *op : ops) {
     OpBuilder b(op);
     Numbers n(b, op->getLoc());
-    Value made = isa<arith::DivFOp>(op)  ? expandQuotient(n, op->getOperand(0), op->getOperand(1))
-                 : isa<math::SqrtOp>(op) ? expandRoot(n, op->getOperand(0))
-                                         : expandWide(n, op);
+    Value made;
+    if (auto quotient = dyn_cast<arith::DivFOp>(op)) {
+      Value divisor = quotient.getRhs();
+      // A driver knows the square of a constant, and not as its machine does.
+      if (matchPattern(divisor, m_Constant())) {
+        made = expandQuotient(n, quotient.getLhs(), divisor, prepare(n, divisor, quotient.getLhs()));
+      } else {
+        auto [found, isNew] = divisors.try_emplace(divisor);
+        if (isNew) {
+          OpBuilder before(op->getContext());
+          before.setInsertionPointAfterValue(divisor);
+          Numbers early(before, op->getLoc());
+          found->second = prepare(early, divisor, divisor);
+        }
+        made = expandQuotient(n, quotient.getLhs(), divisor, found->second);
+      }
+    } else {
+      made = isa<math::SqrtOp>(op) ? expandRoot(n, op->getOperand(0)) : expandWide(n, op);
+    }
     op->getResult(0).replaceAllUsesWith(made);
     op->erase();
   }

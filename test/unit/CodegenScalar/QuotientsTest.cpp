@@ -70,6 +70,18 @@ protected:
       SmallVector<Attribute> operands;
       for (Value operand : op.getOperands())
         operands.push_back(known[operand]);
+      if (auto fma = dyn_cast<math::FmaOp>(op)) {
+        auto number = [&](unsigned i) { return cast<FloatAttr>(operands[i]).getValue(); };
+        APFloat value = number(0);
+        if (isFmaOneOp) {
+          value.fusedMultiplyAdd(number(1), number(2), APFloat::rmNearestTiesToEven);
+        } else {
+          value.multiply(number(1), APFloat::rmNearestTiesToEven);
+          value.add(number(2), APFloat::rmNearestTiesToEven);
+        }
+        known[fma] = FloatAttr::get(fma.getType(), value);
+        continue;
+      }
       SmallVector<OpFoldResult> results;
       if (failed(op.fold(operands, results)) || results.size() != 1) {
         ADD_FAILURE() << "cannot fold " << op.getName().getStringRef().str();
@@ -97,6 +109,8 @@ protected:
       EXPECT_EQ(got, std::bit_cast<uint32_t>(wanted)) << of;
   }
 
+  /// Drivers may round the product of an `fma`.
+  bool isFmaOneOp = true;
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   func::FuncOp func;
@@ -118,16 +132,36 @@ TEST_F(Quotients, FloatsAreRoundedOnce) {
     expectSame(evaluateBits({x, y}), std::bit_cast<float>(x) / std::bit_cast<float>(y),
                std::to_string(x) + " / " + std::to_string(y));
   };
-  for (uint32_t x : special)
-    for (uint32_t y : special)
-      for (uint32_t sign : {0U, 0x80000000U})
-        check(x | sign, y);
-  std::mt19937 random(1);
-  for (int i = 0; i < 600; ++i)
-    check(random(), random());
-  // Results around the smallest normal number, and dividends without a first digit.
-  for (int i = 0; i < 300; ++i)
-    check(random() % 0x01800000, 0x3e000000 + random() % 0x03000000);
+  for (bool isOneOp : {true, false}) {
+    isFmaOneOp = isOneOp;
+    for (uint32_t x : special)
+      for (uint32_t y : special)
+        for (uint32_t sign : {0U, 0x80000000U})
+          check(x | sign, y);
+    std::mt19937 random(1);
+    for (int i = 0; i < 600; ++i)
+      check(random(), random());
+    for (int i = 0; i < 300; ++i)
+      check(0x3f800000 + random() % 0x01000000, 0x3f800000 + random() % 0x01000000);
+    // Results around the smallest normal number, and dividends without a first digit.
+    for (int i = 0; i < 300; ++i)
+      check(random() % 0x01800000, 0x3e000000 + random() % 0x03000000);
+    // The reciprocal of the largest digits.
+    check(0x3f800000, 0x3fffffff);
+    // Quotients as near to the middle between two numbers as can be: divisors times odd numbers that are 1 or -1 modulo
+    // 2^24.
+    for (uint32_t y = 0x800001; y < 0x1000000; y += 0x10002) {
+      uint32_t inverse = y;
+      for (int step = 0; step < 4; ++step)
+        inverse *= 2 - y * inverse;
+      for (uint64_t odd : {inverse & 0xffffff, -inverse & 0xffffff}) {
+        const uint64_t product = (odd | 0x1000000) * y;
+        const uint64_t x = (product + 1) >> 25;
+        if (x >= 0x800000 && x < 0x1000000)
+          check(0x3f000000 + static_cast<uint32_t>(x), 0x3f000000 + y);
+      }
+    }
+  }
 }
 
 TEST_F(Quotients, RootsAreRoundedOnce) {
@@ -184,12 +218,30 @@ TEST_F(Quotients, IntegersOf64Bits) {
   checkAll(arith::RemSIOp(), [](uint64_t x, uint64_t y) { return uint64_t(int64_t(x) % int64_t(y)); }, true);
 }
 
-TEST_F(Quotients, PowersOfTwoAreShifts) {
+TEST_F(Quotients, ConstantDivisors) {
   Type i64 = IntegerType::get(&context, 64);
-  expand({i64}, i64, [&](OpBuilder &b, Location loc, ValueRange of) -> Value {
-    Value eight = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(8));
-    return arith::DivUIOp::create(b, loc, of[0], eight);
-  });
-  EXPECT_TRUE(func.getOps<scf::IfOp>().empty());
-  EXPECT_EQ(cast<IntegerAttr>(evaluate({IntegerAttr::get(i64, 1000)})).getInt(), 125);
+  auto expandBy = [&](auto op, int64_t by) {
+    using Op = decltype(op);
+    expand({i64}, i64, [&](OpBuilder &b, Location loc, ValueRange of) -> Value {
+      return Op::create(b, loc, of[0], arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(by)).getResult());
+    });
+  };
+  auto numberOf = [&](uint64_t x) {
+    return cast<IntegerAttr>(evaluate({IntegerAttr::get(i64, APInt(64, x))})).getValue().getZExtValue();
+  };
+  // Powers of two are shifts, and numbers of 16 digits need no branch.
+  for (int64_t by : {int64_t(8), int64_t(11), int64_t(65535), int64_t(65537), int64_t(1) << 40}) {
+    for (uint64_t x :
+         {uint64_t(0), uint64_t(1000), uint64_t(0xffffffff), ~uint64_t(21), ~uint64_t(0), uint64_t(1) << 63}) {
+      expandBy(arith::DivUIOp(), by);
+      EXPECT_EQ(func.getOps<scf::IfOp>().empty(), by != 65537);
+      EXPECT_EQ(numberOf(x), x / by);
+      expandBy(arith::RemUIOp(), by);
+      EXPECT_EQ(numberOf(x), x % by);
+      expandBy(arith::DivSIOp(), by);
+      EXPECT_EQ(numberOf(x), uint64_t(int64_t(x) / by));
+      expandBy(arith::RemSIOp(), by);
+      EXPECT_EQ(numberOf(x), uint64_t(int64_t(x) % by));
+    }
+  }
 }
