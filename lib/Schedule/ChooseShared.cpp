@@ -396,12 +396,11 @@ void Planner::addWarps(int64_t tileRows, int64_t tileColumns, SmallVectorImpl<Sh
 /// thread has a few more rows, and there is less that nobody wants.
 void Planner::addFitting(int64_t extent, SmallVectorImpl<TileExtent> &tiles) const {
   constexpr int64_t largest = 208, smallest = 96, whole = 64;
-  constexpr double clearlyLess = 0.9;
   for (int64_t part : {10, 13})
     for (int64_t count = llvm::divideCeil(extent, largest); count <= extent / smallest; ++count) {
       const auto tile = static_cast<int64_t>(llvm::alignTo(llvm::divideCeil(extent, count), part));
       if (tile <= largest &&
-          static_cast<double>(tile * count) < clearlyLess * static_cast<double>(llvm::alignTo(extent, whole)))
+          static_cast<double>(tile * count) < fits::fittingLoss * static_cast<double>(llvm::alignTo(extent, whole)))
         tiles.push_back({tile, part});
     }
 }

@@ -57,6 +57,9 @@ inline constexpr double lonelyWindowOps = 60, stridedOps = 40;
 /// not measured on a card.
 inline constexpr double apartOps = 16;
 inline constexpr int64_t nearBytes = 64;
+/// Rows of tiles that fit are at most so many of those of whole tiles: threads have more sums, and a core fewer
+/// threads.
+inline constexpr double fittingLoss = 0.9;
 /// Elements that are evaluated at once where they lie as in memory, at most.
 inline constexpr int64_t mostLanes = 8;
 /// Cycles of a product of a thread that is one of few: each waits for itself.
