@@ -32,6 +32,22 @@ kernel.func @results(%p: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, gl
   kernel.return
 }
 
+// What lies along rows is read one by one: no vectors divide them.
+// CHECK-LABEL: kernel.func @transposed
+// CHECK-SAME:  #kernel.grid_step<"m", 128>, #kernel.block_step<<8 x 8,
+kernel.func @transposed(%p: !kernel.buffer<f32, global>, %v: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %p map <[<[4096, 197, 197] strides [39400, 1, 200]>]> : <f32, global> -> <4096x197x197xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["b0", "m", "k"] in_bounds [true, true, true] : <4096x197x197xf32, global> -> tensor<4096x197x197xf32>
+  %2 = kernel.view %v map <[<[4096, 197, 64] strides [12608, 64, 1]>]> : <f32, global> -> <4096x197x64xf32, global>
+  %3 = kernel.load %2[%c0, %c0, %c0] axes ["b0", "k", "n"] in_bounds [true, true, true] : <4096x197x64xf32, global> -> tensor<4096x197x64xf32>
+  %cst = arith.constant dense<0.000000e+00> : tensor<4096x197x64xf32>
+  %4 = kernel.dot %1, %3, %cst : tensor<4096x197x197xf32>, tensor<4096x197x64xf32> -> tensor<4096x197x64xf32>
+  %5 = kernel.view %y map <[<[4096, 197, 64] strides [12608, 64, 1]>]> : <f32, global> -> <4096x197x64xf32, global>
+  kernel.store %4, %5[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<4096x197x64xf32>, <4096x197x64xf32, global>
+  kernel.return
+}
+
 // Of few products large tiles would leave multiprocessors idle.
 // CHECK-LABEL: kernel.func @few
 // CHECK-NOT:   block_step<<13

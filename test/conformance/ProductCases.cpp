@@ -160,13 +160,10 @@ static void addFitting(std::vector<Case> &cases, int64_t batches, int64_t rows, 
     cases.push_back({std::string("product.fitting.") + (isTransposed ? "transposed" : "plain") +
                          toString(Shape{rows, columns, depth}),
                      [=](Builder &b) {
-                       const NodeId x =
-                           b.x(DType::F32, isTransposed ? Shape{batches, depth, rows} : Shape{batches, rows, depth});
+                       const NodeId x = b.x(DType::F32, {batches, rows, depth});
                        const NodeId y = b.x(DType::F32, isTransposed ? Shape{batches, columns, depth}
                                                                      : Shape{batches, depth, columns});
-                       const NodeId left = isTransposed ? b.permute(x, {0, 2, 1}) : x,
-                                    right = isTransposed ? b.permute(y, {0, 2, 1}) : y;
-                       return Nodes{b.matmul(left, right, DType::F32)};
+                       return Nodes{b.matmul(x, isTransposed ? b.permute(y, {0, 2, 1}) : y, DType::F32)};
                      }});
 }
 
