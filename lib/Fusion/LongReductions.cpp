@@ -78,6 +78,15 @@ static std::optional<std::pair<int64_t, int64_t>> findContiguous(Value value, in
   if (auto constant = dyn_cast_or_null<ConstantOp>(op);
       (constant && constant.getValue().isSplat()) || isa_and_nonnull<IotaOp>(op) || depth == 0)
     return std::nullopt;
+  // What is compared with each place is read alike for all of them: results for these are neighbours.
+  if (auto binary = dyn_cast_or_null<BinaryOp>(op); binary && binary.getKind() == BinaryKind::Eq) {
+    zyx::fusion::Shown all{value, {}};
+    for (int64_t dim = 0, rank = static_cast<int64_t>(shape.size()); dim < rank; ++dim)
+      all.dims.push_back(dim);
+    for (int64_t dim = 0, rank = static_cast<int64_t>(shape.size()); dim < rank; ++dim)
+      if (const auto given = shape[dim] != 1 ? zyx::fusion::matchOneHot(all, dim) : std::nullopt)
+        return std::pair(dim, cast<RankedTensorType>(given->value.getType()).getNumElements());
+  }
   if (isElementwise(op)) {
     Found best;
     for (Value operand : op->getOperands())

@@ -238,18 +238,18 @@ private:
   /// of all taps, and each thread adds up all of them at once. False where another way is better.
   bool chooseTaps() {
     constexpr int64_t fewestElements = 1024;
-    int64_t reductions = 0, combined = 1, taps = 1, programs = 1;
-    bool isAlongRow = false;
+    int64_t reductions = 0, combined = 1, taps = 1, programs = 1, lanes = 0;
     const SmallVector<Axis> parallel = draft.parallelAxes();
     func.walk([&](ReduceOp) { ++reductions; });
     for (Axis axis = 0; axis < axes.size(); ++axis)
       if (axes.isCombined(axis)) {
         combined *= axes.extent(axis);
-        isAlongRow |= axes.extent(axis) > 1 && draft.isContiguous(axis);
+        if (axes.extent(axis) > 1 && draft.isContiguous(axis))
+          lanes = std::max(lanes, zyx::target::fits::tapSums::lanes(axes.extent(axis)));
       } else if (axes.extent(axis) != 1 && !llvm::is_contained(parallel, axis)) {
         return false;
       }
-    if (reductions != 1 || !isAlongRow || combined < fewestElements || !draft.gathers.empty())
+    if (reductions != 1 || lanes == 0 || combined < fewestElements || !draft.gathers.empty())
       return false;
     // Of the innermost axes of a window, as many as a thread has sums for.
     llvm::DenseMap<Axis, int64_t> tiles;
@@ -287,12 +287,13 @@ private:
     for (Axis axis : parallel)
       draft.grid(axis, tiles.contains(axis) ? tiles[axis] : 1);
     // Sums of threads are combined at the end, each of all taps: where there are programs enough, a thread has several
-    // vectors before.
+    // vectors before. Half of them are idle where the others have a vector each.
     constexpr int64_t fewestVectors = 8;
-    const int64_t vectors = combined / zyx::target::fits::tapSums::mostLanes;
+    const int64_t vectors = combined / lanes;
     int64_t threads = mostThreads;
-    while (threads > 2 * target.simt.subgroupSize && vectors < fewestVectors * threads &&
-           programs * threads / 2 >= target.busyThreads())
+    while (threads > 2 * target.simt.subgroupSize &&
+           (2 * vectors <= threads ||
+            (vectors < fewestVectors * threads && programs * threads / 2 >= target.busyThreads())))
       threads /= 2;
     func.setThreads(threads);
     func.setRowGroups(true);

@@ -13,6 +13,7 @@
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/NearForm.h"
 #include "zyx/Schedule/Weights.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -71,9 +72,15 @@ std::optional<Window> describe(LoadOp load, MapAttr map, unsigned along) {
   std::optional<NearForm> form = shape ? NearForm::compute(map, along, /*isCopied=*/true) : std::nullopt;
   if (!form)
     return std::nullopt;
-  // Images and channels are as far apart as programs of them are.
-  auto firstOf = [](const NearForm::Dim &dim) {
-    return llvm::find_if(dim.factors, [](int64_t factor) { return factor != 0; }) - dim.factors.begin();
+  // Images and channels are as far apart as programs of them are. Short rows of an image follow each other:
+  // neighbouring threads have one each, of the same channel, and find several in a line of memory.
+  int64_t run = 1;
+  for (auto [factor, extent] : llvm::zip_equal(form->dims.back().factors, *shape))
+    run = std::max(run, factor != 0 ? extent : 1);
+  const bool isShort = zyx::target::fits::tapSums::lanes(run) == run;
+  auto firstOf = [&](const NearForm::Dim &dim) {
+    return std::pair(isShort && llvm::count_if(dim.factors, [](int64_t factor) { return factor != 0; }) > 1,
+                     llvm::find_if(dim.factors, [](int64_t factor) { return factor != 0; }) - dim.factors.begin());
   };
   std::stable_sort(form->dims.begin(), std::prev(form->dims.end()),
                    [&](const NearForm::Dim &a, const NearForm::Dim &b) { return firstOf(a) < firstOf(b); });

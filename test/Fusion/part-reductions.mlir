@@ -107,3 +107,19 @@ func.func @finished(%a: tensor<1024x1024x64xf32>, %w: tensor<64x144xf32>, %dy: t
   %s = graph.reduce add %m dims = [0, 1] : tensor<1024x1024x144xf32> -> tensor<144xf32>
   return %s : tensor<144xf32>
 }
+
+// How often each place is named. What is compared with a place is read alike for all of them, so that results are columns, side by
+// side, and parts are many: with a row for each place all of them would read everything.
+// CARD-LABEL: func.func @counts
+// CARD: graph.reduce add %{{.*}} dims = [0, 1, 2] {zyx.parts = array<i64: 0>} : tensor<256x32x8x256xi64> -> tensor<256xi64>
+func.func @counts(%at: tensor<8192x8xi64>) -> tensor<256xi64> {
+  %0 = graph.reshape %at : tensor<8192x8xi64> -> tensor<8192x8x1xi64>
+  %1 = graph.expand %0 : tensor<8192x8x1xi64> -> tensor<8192x8x256xi64>
+  %2 = graph.iota dim = 0 : tensor<256xi64>
+  %3 = graph.reshape %2 : tensor<256xi64> -> tensor<1x1x256xi64>
+  %4 = graph.expand %3 : tensor<1x1x256xi64> -> tensor<8192x8x256xi64>
+  %5 = graph.binary eq %1, %4 : tensor<8192x8x256xi64>
+  %6 = graph.cast %5 : tensor<8192x8x256xi1> -> tensor<8192x8x256xi64>
+  %7 = graph.reduce add %6 dims = [0, 1] : tensor<8192x8x256xi64> -> tensor<256xi64>
+  return %7 : tensor<256xi64>
+}

@@ -93,6 +93,26 @@ kernel.func @groups(%arg0: !kernel.buffer<f32, global>, %arg1: !kernel.buffer<f3
   kernel.return
 }
 
+// A thread has a whole row of 14, and no more threads than there are of these.
+// CHECK-LABEL: kernel.func @rows_of_14
+// CHECK-SAME: row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>, #kernel.grid_step<"i2", 2>]>, threads = 128 : i64}
+kernel.func @rows_of_14(%arg0: !kernel.buffer<f16, global>, %arg1: !kernel.buffer<f16, global>, %arg2: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %arg1 map <[<[8, 32, 14, 14, 8, 5, 5] strides [110592, 3456, 24, 1, 432, 24, 1]>]> : <f16, global> -> <8x32x14x14x8x5x5xf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0, %c0, %c0, %c0, %c0] axes ["k0", "i0", "k1", "k2", "i2", "i3", "i4"] in_bounds [true, true, true, true, true, true, true] : <8x32x14x14x8x5x5xf16, global> -> tensor<8x32x14x14x8x5x5xf16>
+  %2 = arith.extf %1 : tensor<8x32x14x14x8x5x5xf16> to tensor<8x32x14x14x8x5x5xf32>
+  %3 = kernel.view %arg0 map <[<[8, 32, 8, 14, 14] strides [50176, 1568, 196, 14, 1]>]> : <f16, global> -> <8x32x8x14x14xf16, global>
+  %4 = kernel.load %3[%c0, %c0, %c0, %c0, %c0] axes ["k0", "i0", "i1", "k1", "k2"] in_bounds [true, true, true, true, true] : <8x32x8x14x14xf16, global> -> tensor<8x32x8x14x14xf16>
+  %5 = arith.extf %4 : tensor<8x32x8x14x14xf16> to tensor<8x32x8x14x14xf32>
+  %6 = kernel.broadcast %5 dims [0, 1, 2, 3, 4] : tensor<8x32x8x14x14xf32> -> tensor<8x32x8x14x14x8x5x5xf32>
+  %7 = kernel.broadcast %2 dims [0, 1, 3, 4, 5, 6, 7] : tensor<8x32x14x14x8x5x5xf32> -> tensor<8x32x8x14x14x8x5x5xf32>
+  %8 = arith.mulf %6, %7 : tensor<8x32x8x14x14x8x5x5xf32>
+  %9 = kernel.reduce add %8 dims [0, 3, 4] : tensor<8x32x8x14x14x8x5x5xf32> -> tensor<32x8x8x5x5xf32>
+  %10 = kernel.view %arg2 map <[<[32, 8, 8, 5, 5] strides [1600, 200, 25, 5, 1]>]> : <f32, global> -> <32x8x8x5x5xf32, global>
+  kernel.store %9, %10[%c0, %c0, %c0, %c0, %c0] in_bounds [true, true, true, true, true] : tensor<32x8x8x5x5xf32>, <32x8x8x5x5xf32, global>
+  kernel.return
+}
+
 // Of few channels a row of the window is a program's: each reads what all of them do.
 // CHECK-LABEL: kernel.func @few
 // CHECK-SAME: schedule = #kernel.schedule<[#kernel.grid_step<"i0", 1>, #kernel.grid_step<"i1", 1>]>, threads = 256 : i64}

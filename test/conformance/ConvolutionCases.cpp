@@ -494,6 +494,9 @@ void addConvolutionCases(std::vector<Case> &cases) {
       {"few-channels-5x5", 2, 8, 8, {20, 36}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 2},
       {"few-channels-dilated", 2, 8, 4, {20, 32}, {3, 2}, ones, {2, 3}, {2, 1}, {2, 2}, 2},
       {"few-channels-odd", 3, 12, 12, {19, 21}, {3, 3}, ones, ones, ones, ones, 3},
+      {"few-channels-14", 5, 16, 8, {15, 14}, {5, 5}, ones, ones, {2, 2}, {2, 2}, 2},
+      {"few-channels-18", 4, 8, 12, {17, 18}, {3, 3}, ones, {2, 1}, ones, ones, 4},
+      {"few-channels-30", 3, 6, 6, {16, 30}, {3, 5}, ones, ones, {0, 2}, {2, 1}, 2},
       {"few-channels-line", 2, 8, 12, {640}, {5}, one, one, {2}, {2}, 2},
       {"few-channels-volume", 1, 8, 8, {5, 10, 24}, {3, 2, 3}, {1, 1, 1}, {1, 1, 1}, {1, 0, 1}, {1, 1, 1}, 2},
   };

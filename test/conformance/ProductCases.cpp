@@ -154,6 +154,19 @@ static void addBatches(std::vector<Case> &cases, DType dtype) {
          }});
 }
 
+/// So many products of a batch that tiles fit their rows or columns: threads have 10 or 13 of them.
+static void addFitting(std::vector<Case> &cases, int64_t batches, int64_t rows, int64_t columns, int64_t depth) {
+  for (const bool isTransposed : {false, true})
+    cases.push_back({std::string("product.fitting.") + (isTransposed ? "transposed" : "plain") +
+                         toString(Shape{rows, columns, depth}),
+                     [=](Builder &b) {
+                       const NodeId x = b.x(DType::F32, {batches, rows, depth});
+                       const NodeId y = b.x(DType::F32, isTransposed ? Shape{batches, columns, depth}
+                                                                     : Shape{batches, depth, columns});
+                       return Nodes{b.matmul(x, isTransposed ? b.permute(y, {0, 2, 1}) : y, DType::F32)};
+                     }});
+}
+
 /// Matrices that are picked by an index, which may be outside.
 static void addPicked(std::vector<Case> &cases, DType dtype) {
   cases.push_back({"product.picked." + std::string(toString(dtype)), [=](Builder &b) {
@@ -366,6 +379,11 @@ void addProductCases(std::vector<Case> &cases) {
   // So many tiles that no two groups of threads share one, and rows and columns that end inside of the last ones.
   addComputed(cases, F32, 1001, 197, 96);
   addComputed(cases, F32, 1970, 200, 77);
+  addFitting(cases, 270, 130, 130, 24);
+  addFitting(cases, 270, 130, 40, 33);
+  addFitting(cases, 270, 40, 130, 20);
+  addFitting(cases, 270, 100, 100, 24);
+  addFitting(cases, 140, 197, 40, 21);
 }
 
 } // namespace zyx::conformance

@@ -176,10 +176,7 @@ LogicalResult TapSums::emit() {
     }
   }
   const int64_t extent = *n.extents[*n.vectorAxis].constant;
-  int64_t lanes = fits::mostLanes;
-  while (extent % lanes != 0)
-    lanes /= 2;
-  const int64_t vectors = extent / lanes;
+  const int64_t lanes = fits::lanes(extent), vectors = extent / lanes;
   auto index = [&](int64_t value) { return t.evaluator.constantIndex(value, loc); };
   const Accumulators identities(numTaps, n.identityOf(reduce.getKind(), getElementTypeOrSelf(reduce.getType()), false));
   t.evaluator.shareWindows(true, /*areMoving=*/true);

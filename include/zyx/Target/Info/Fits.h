@@ -57,6 +57,9 @@ inline constexpr double lonelyWindowOps = 60, stridedOps = 40;
 /// not measured on a card.
 inline constexpr double apartOps = 16;
 inline constexpr int64_t nearBytes = 64;
+/// Rows of tiles that fit are at most so many of those of whole tiles: threads have more sums, and a core fewer
+/// threads.
+inline constexpr double fittingLoss = 0.9;
 /// Elements that are evaluated at once where they lie as in memory, at most.
 inline constexpr int64_t mostLanes = 8;
 /// Cycles of a product of a thread that is one of few: each waits for itself.
@@ -239,8 +242,15 @@ inline constexpr double clearlyLess = 0.97;
 
 /// Sums of all elements of a window at once (TapSums).
 namespace tapSums {
-/// Positions of a row that a thread has at once: their windows overlap.
-inline constexpr int64_t mostLanes = 8;
+/// Positions of a row that a thread has at once, as their windows overlap: a vector, or of rows that are pairs at best,
+/// as those of 14, as many as divide them, up to a short row.
+inline constexpr int64_t mostLanes = 8, mostPairs = 16;
+inline int64_t lanes(int64_t extent) {
+  int64_t lanes = extent % 4 == 2 ? mostPairs : mostLanes;
+  while (extent % lanes != 0)
+    lanes = extent % 4 == 2 ? lanes - 2 : lanes / 2;
+  return lanes;
+}
 /// Threads whose sums one of them combines first.
 inline constexpr int64_t neighbours = 16;
 } // namespace tapSums
