@@ -203,7 +203,7 @@ LogicalResult TapSums::emit() {
   // Of short vectors, as rows of 14 elements have, a thread takes several at once: each alone would wait for memory.
   constexpr int64_t mostProducts = 128;
   const int64_t together =
-      std::clamp<int64_t>(mostProducts / (numTaps * lanes), 1, std::min<int64_t>(fits::mostLanes / lanes, 4));
+      std::clamp<int64_t>(mostProducts / (numTaps * lanes), 1, std::clamp<int64_t>(fits::mostLanes / lanes, 1, 4));
   const int64_t total = count * vectors, covered = together == 1 ? 0 : total - total % (together * t.threads);
   FailureOr<Accumulators> own = identities;
   if (covered != 0)
