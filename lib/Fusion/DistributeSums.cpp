@@ -31,17 +31,27 @@ RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getTy
 /// How many sums like one of them each value waits for, one after the other.
 using Depths = llvm::DenseMap<Value, unsigned>;
 
+/// A product as what differs from term to term, and what all terms of a sum share.
+struct Product {
+  SmallVector<Value, 4> own, shared;
+};
+
 class SumDistributor {
 public:
-  explicit SumDistributor(Block &block) : block(block) {}
+  SumDistributor(Block &block, bool onCard) : block(block), onCard(onCard) {}
   void run();
 
 private:
   const Depths &depthsFor(ReduceOp op);
-  bool findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallSetVector<Value, 4> &leaves);
-  Value distribute(OpBuilder &builder, ReduceOp op, Value term, llvm::SmallMapVector<Value, Value, 4> &sums);
+  bool isWalkedAgain(ReduceOp op) const;
+  Product split(ReduceOp op, Value term) const;
+  bool findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallVectorImpl<Product> &leaves) const;
+  Value multiply(OpBuilder &builder, Location loc, ArrayRef<Value> factors);
+  Value addUp(OpBuilder &builder, ReduceOp op, Value term);
+  Value distribute(OpBuilder &builder, ReduceOp op, Value term);
 
   Block &block;
+  const bool onCard;
   llvm::DenseMap<std::pair<Attribute, Attribute>, Depths> depths;
 };
 
@@ -53,16 +63,40 @@ static bool isShared(ReduceOp op, Value value) {
   return expand && llvm::all_of(op.getDims(), [&](int64_t dim) { return typeOf(expand.getX()).getDimSize(dim) == 1; });
 }
 
-/// The operand of a product that a factor is shared beside, and the factor; none where it is no such product.
-static std::optional<std::pair<Value, Value>> findShared(ReduceOp op, Operation *term) {
+/// A value that all terms of a sum share, as the sum has it.
+static Value shareOnce(OpBuilder &builder, ReduceOp op, Value shared) {
+  const RankedTensorType result = op.getType();
+  Value once = shared.getDefiningOp<ExpandOp>().getX();
+  SmallVector<int64_t> kept;
+  for (auto [dim, extent] : llvm::enumerate(typeOf(once).getShape()))
+    if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
+      kept.push_back(extent);
+  Value factor = ReshapeOp::create(builder, op.getLoc(), result.clone(kept), once);
+  return factor.getType() == result ? factor : ExpandOp::create(builder, op.getLoc(), result, factor).getResult();
+}
+
+static bool isProduct(Operation *term) {
   auto product = dyn_cast_or_null<BinaryOp>(term);
-  if (!product || product.getKind() != BinaryKind::Mul)
-    return std::nullopt;
-  if (isShared(op, product.getB()))
-    return std::pair(product.getA(), product.getB());
-  if (isShared(op, product.getA()))
-    return std::pair(product.getB(), product.getA());
-  return std::nullopt;
+  return product && product.getKind() == BinaryKind::Mul;
+}
+
+/// Takes what all terms share out of a product; on a card out of its factors, too.
+Product SumDistributor::split(ReduceOp op, Value term) const {
+  constexpr size_t mostFactors = 4;
+  Operation *own = term.getDefiningOp();
+  if (isShared(op, term))
+    return {{}, {term}};
+  if (!isProduct(own))
+    return {{term}, {}};
+  Value a = own->getOperand(0), b = own->getOperand(1);
+  if (!onCard && !isShared(op, a) && !isShared(op, b))
+    return {{term}, {}};
+  Product left = split(op, a), right = split(op, b);
+  if (left.shared.empty() && right.shared.empty())
+    return {{term}, {}};
+  llvm::append_range(left.own, right.own);
+  llvm::append_range(left.shared, right.shared);
+  return left.own.size() <= mostFactors ? left : Product{{term}, {}};
 }
 
 static bool isSum(Operation *term) {
@@ -94,8 +128,15 @@ const Depths &SumDistributor::depthsFor(ReduceOp op) {
   return found;
 }
 
+/// Whether the elements are read from memory for each sum that waits for another one. On a card a workgroup keeps rows
+/// whose elements follow each other, as those of a layer norm, and has all of their sums without reading them again.
+bool SumDistributor::isWalkedAgain(ReduceOp op) const {
+  const int64_t rank = typeOf(op.getX()).getRank(), count = static_cast<int64_t>(op.getDims().size());
+  return !onCard || llvm::any_of(op.getDims(), [&](int64_t dim) { return dim < rank - count; });
+}
+
 /// What has to be summed up where sums and shared factors come afterwards.
-bool SumDistributor::findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallSetVector<Value, 4> &leaves) {
+bool SumDistributor::findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallVectorImpl<Product> &leaves) const {
   constexpr size_t mostLeaves = 4;
   Operation *own = term.getDefiningOp();
   if (steps == 0)
@@ -105,39 +146,65 @@ bool SumDistributor::findLeaves(ReduceOp op, Value term, unsigned steps, llvm::S
   if (isSum(own))
     return findLeaves(op, own->getOperand(0), steps - 1, leaves) &&
            findLeaves(op, own->getOperand(1), steps - 1, leaves);
-  if (auto product = findShared(op, own))
-    return findLeaves(op, product->first, steps - 1, leaves);
-  leaves.insert(term);
+  Product product = split(op, term);
+  // What all terms share is added up by a product.
+  if (product.own.empty())
+    return true;
+  if (product.own.size() == 1 && product.own.front() != term)
+    return findLeaves(op, product.own.front(), steps - 1, leaves);
+  if (llvm::none_of(leaves, [&](const Product &other) { return other.own == product.own; }))
+    leaves.push_back(product);
   return leaves.size() <= mostLeaves;
 }
 
-Value SumDistributor::distribute(OpBuilder &builder, ReduceOp op, Value term,
-                                 llvm::SmallMapVector<Value, Value, 4> &sums) {
+/// The product of factors: one that there is, or a new one.
+Value SumDistributor::multiply(OpBuilder &builder, Location loc, ArrayRef<Value> factors) {
+  Value product = factors.front();
+  for (Value factor : factors.drop_front()) {
+    auto known = llvm::find_if(product.getUsers(), [&](Operation *user) {
+      return isProduct(user) && user->getBlock() == &block && user->isBeforeInBlock(&*builder.getInsertionPoint()) &&
+             user->getOperand(0) == product && user->getOperand(1) == factor;
+    });
+    product = known != product.getUsers().end()
+                  ? Value(known->getResult(0))
+                  : Value(BinaryOp::create(builder, loc, BinaryKind::Mul, product, factor));
+  }
+  return product;
+}
+
+/// The sum of a value: one that there is, or a new one.
+Value SumDistributor::addUp(OpBuilder &builder, ReduceOp op, Value term) {
+  for (Operation *user : term.getUsers()) {
+    auto known = dyn_cast<ReduceOp>(user);
+    if (known && known != op && known->getBlock() == &block && known->isBeforeInBlock(op) &&
+        known.getKind() == op.getKind() && known.getDims() == op.getDims() && known.getType() == op.getType())
+      return known;
+  }
+  return ReduceOp::create(builder, op.getLoc(), op.getType(), op.getKind(), term, op.getDims());
+}
+
+Value SumDistributor::distribute(OpBuilder &builder, ReduceOp op, Value term) {
   Operation *own = term.getDefiningOp();
   const Location loc = op.getLoc();
   if (isNegation(own))
-    return UnaryOp::create(builder, loc, UnaryKind::Neg, distribute(builder, op, own->getOperand(0), sums));
+    return UnaryOp::create(builder, loc, UnaryKind::Neg, distribute(builder, op, own->getOperand(0)));
   if (isSum(own)) {
-    Value lhs = distribute(builder, op, own->getOperand(0), sums);
-    Value rhs = distribute(builder, op, own->getOperand(1), sums);
+    Value lhs = distribute(builder, op, own->getOperand(0)), rhs = distribute(builder, op, own->getOperand(1));
     return BinaryOp::create(builder, loc, cast<BinaryOp>(own).getKind(), lhs, rhs);
   }
-  const RankedTensorType result = op.getType();
-  if (auto product = findShared(op, own)) {
-    Value sum = distribute(builder, op, product->first, sums);
-    Value once = product->second.getDefiningOp<ExpandOp>().getX();
-    SmallVector<int64_t> kept;
-    for (auto [dim, extent] : llvm::enumerate(typeOf(once).getShape()))
-      if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
-        kept.push_back(extent);
-    Value factor = ReshapeOp::create(builder, loc, result.clone(kept), once);
-    if (factor.getType() != result)
-      factor = ExpandOp::create(builder, loc, result, factor);
-    return BinaryOp::create(builder, loc, BinaryKind::Mul, sum, factor);
+  Product product = split(op, term);
+  Value sum;
+  if (product.own.empty()) {
+    const int64_t count = typeOf(op.getX()).getNumElements() / op.getType().getNumElements();
+    auto number = builder.getFloatAttr(op.getType().getElementType(), static_cast<double>(count));
+    sum = ConstantOp::create(builder, loc, DenseElementsAttr::get(op.getType(), number));
+  } else if (product.own.size() == 1 && product.own.front() != term) {
+    sum = distribute(builder, op, product.own.front());
+  } else {
+    sum = addUp(builder, op, multiply(builder, loc, product.own));
   }
-  Value &sum = sums[term];
-  if (!sum)
-    sum = ReduceOp::create(builder, loc, result, op.getKind(), term, op.getDims());
+  for (Value shared : product.shared)
+    sum = BinaryOp::create(builder, loc, BinaryKind::Mul, sum, shareOnce(builder, op, shared));
   return sum;
 }
 
@@ -149,19 +216,20 @@ void SumDistributor::run() {
     if (op.getKind() != ReduceKind::Add || !(element.isF32() || element.isF64()) || matchContraction(op))
       continue;
     Operation *term = op.getX().getDefiningOp();
-    if (!isSum(term) && !isNegation(term) && !findShared(op, term))
+    if (!isWalkedAgain(op) || (!isSum(term) && !isNegation(term) && !isProduct(term)))
       continue;
-    llvm::SmallSetVector<Value, 4> leaves;
+    SmallVector<Product, 4> leaves;
     if (!findLeaves(op, op.getX(), mostSteps, leaves))
       continue;
     // Another pass over the same elements is what the sums are worth.
     const Depths &known = depthsFor(op);
     const unsigned depth = known.lookup(op.getX());
-    if (llvm::any_of(leaves, [&](Value leaf) { return known.lookup(leaf) >= depth; }))
+    if (llvm::any_of(leaves, [&](const Product &leaf) {
+          return llvm::any_of(leaf.own, [&](Value factor) { return known.lookup(factor) >= depth; });
+        }))
       continue;
     OpBuilder builder(op);
-    llvm::SmallMapVector<Value, Value, 4> sums;
-    op.replaceAllUsesWith(distribute(builder, op, op.getX(), sums));
+    op.replaceAllUsesWith(distribute(builder, op, op.getX()));
     changes = true;
   }
   if (changes)
@@ -172,9 +240,8 @@ namespace {
 
 struct DistributeSums : zyx::fusion::impl::DistributeSumsPassBase<DistributeSums> {
   void runOnOperation() override {
-    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
-      return;
-    auto distribute = [](Block &each) { SumDistributor(each).run(); };
+    const bool onCard = zyx::fusion::getMachine(getOperation()).hasSubgroups();
+    auto distribute = [&](Block &each) { SumDistributor(each, onCard).run(); };
     if (failed(zyx::fusion::rewriteBlocks(getOperation(), distribute)))
       signalPassFailure();
   }

@@ -228,7 +228,8 @@ Status GroupGraph::check(const Ops &all, ValueRange outputs) const {
       return Status::unsupported("together they read and write " + std::to_string(buffers) +
                                  " buffers, and ops are fused up to " + std::to_string(mostBuffers) + " here");
   const bool mayStream = llvm::any_of(all, [&](Operation *op) { return streaming.contains(op); });
-  return checkGroup(all, outputs, mayStream ? StreamingKinds{true, columnSumBytes} : StreamingKinds());
+  const bool isOnCard = columnSumBytes != 0;
+  return checkGroup(all, outputs, {mayStream, mayStream ? columnSumBytes : 0, !isOnCard});
 }
 
 Status GroupGraph::mergeStreaming(ArrayRef<Operation *> together) {

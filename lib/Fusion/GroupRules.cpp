@@ -130,6 +130,24 @@ static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &
   return Status::ok();
 }
 
+/// A sum of little beside a large result, as that of the parts of a statistic, is added up again by each program of the
+/// result: from some size on that takes longer than the launch that it saves.
+static Status checkSmallSums(const IterationSpace &space, ValueRange outputs) {
+  constexpr int64_t muchLarger = 16, mostElements = int64_t(1) << 25;
+  if (space.getContraction() || space.getAttention() || space.getChain())
+    return Status::ok();
+  auto count = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+  int64_t largest = 0;
+  for (Value output : outputs)
+    largest = std::max(largest, count(output));
+  for (ReduceOp reduce : space.getReduces()) {
+    const int64_t elements = count(reduce.getX()), results = std::max<int64_t>(count(reduce.getResult()), 1);
+    if (elements < largest / muchLarger && elements / results > mostElements / largest)
+      return Status::unsupported("it would add up the same sum again in each program");
+  }
+  return Status::ok();
+}
+
 /// Columns' sums stay in the memory that the threads of a workgroup share.
 static Status checkCrossed(const IterationSpace &space, int64_t mostBytes) {
   const RowAndColumnReductions &crossed = *space.getRowAndColumnReductions();
@@ -151,6 +169,8 @@ Status zyx::fusion::checkProfit(const IterationSpace &space, const IterationSpac
   if (space.getContraction() && !space.getAttention() && !space.getChain() && comparesBehindProduct(space, ops))
     return Status::unsupported("it would compare positions again for each element of a product");
   ZYX_RETURN_IF_ERROR(checkRepetition(space, ops));
+  if (!allowed.smallSums)
+    ZYX_RETURN_IF_ERROR(checkSmallSums(space, outputs));
   return checkRows(space, ops, outputs);
 }
 

@@ -31,6 +31,9 @@ struct StreamingKinds {
   bool chain = false;
   /// Bytes of column sums that a kernel may keep beside sums of rows; 0 where no kernel has both.
   int64_t columnSumBytes = 0;
+  /// Whether each program of a large result may add up sums of little that others need, too. The programs of a card are
+  /// as many as there are threads.
+  bool smallSums = true;
 };
 
 /// Whether ops that may be one kernel are good as one: they neither repeat much work nor leave the machine idle. A

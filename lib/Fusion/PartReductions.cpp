@@ -18,6 +18,8 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <cmath>
+
 namespace zyx::fusion {
 #define GEN_PASS_DEF_PARTREDUCTIONSPASS
 #include "zyx/Fusion/Passes.h.inc"
@@ -139,6 +141,24 @@ static bool savesLaunch(ReduceOp op, const TargetInfo &machine) {
   return whole - bytes / (cores * memory) > static_cast<double>(machine.costs.launchCycles);
 }
 
+/// How long parts of sums along rows take, as a share of what they would take if all cores were busy to the end. Their
+/// workgroups, of which a core holds as many as make it busy, come in waves. A workgroup takes some time beside what it
+/// adds up, so more parts are not better for ever.
+static double waveCost(ReduceOp op, int64_t parts, const TargetInfo &machine) {
+  const int64_t threads = std::max<int64_t>(zyx::target::rowThreads(machine), 1);
+  const auto groups = static_cast<double>(std::max<int64_t>(threadsOf(op, machine) / threads, 1) * parts),
+             places = static_cast<double>(std::max<int64_t>(machine.busyThreads() / threads, 1));
+  const double waves = std::ceil(groups / places);
+  return waves * places / groups * (1 + zyx::target::fits::sums::shareOfWave * waves);
+}
+
+/// Whether a dimension and those behind it are a short row of what is added up.
+static bool isShortRow(ReduceOp op, int64_t dim) {
+  constexpr int64_t shortRow = 4096;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape();
+  return ShapedType::getNumElements(shape.drop_front(dim)) < shortRow;
+}
+
 /// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
 /// is not the most of it.
 static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) {
@@ -155,17 +175,28 @@ static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) 
     return std::nullopt;
   std::optional<std::pair<Parts, int64_t>> best;
   auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };
+  auto isBetter = [&](int64_t parts, int64_t than) {
+    if (!isAlongRows(op))
+      return distance(parts) < distance(than);
+    const double own = waveCost(op, parts, machine), others = waveCost(op, than, machine);
+    return own != others ? own < others : parts < than;
+  };
+  // Who reads the sum may add up its parts again for each of its programs.
+  constexpr int64_t mostTimes = 4;
+  const int64_t enough = isAlongRows(op) ? std::min(mostTimes * wanted, most) : most;
   auto consider = [&](Parts parts, int64_t total) {
-    if (total >= 2 && total <= most && (!best || distance(total) < distance(best->second)))
+    if (total >= 2 && total <= enough && (!best || isBetter(total, best->second)))
       best = {std::move(parts), total};
   };
+  // Dimensions behind the last one that is kept are one row in memory, as those of images, and stay one if it is short.
+  auto breaksRow = [&](int64_t dim) { return isAlongRows(op) && isShortRow(op, dim); };
   for (unsigned subset = 0; subset < 1u << dims.size(); ++subset) {
     Parts parts;
     int64_t total = 1;
     bool isAllowed = true;
     for (auto [i, dim] : llvm::enumerate(dims))
       if (subset >> i & 1) {
-        isAllowed &= dim != contiguous;
+        isAllowed &= dim != contiguous && !breaksRow(dim);
         parts.whole.push_back(dim);
         total = std::min(total * shape[dim], all);
       }
@@ -176,8 +207,10 @@ static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) 
       if (subset >> i & 1)
         continue;
       // Parts of a row begin where lines of memory do.
+      if (dim != contiguous && breaksRow(dim))
+        continue;
       const int64_t step = dim == contiguous ? 64 : 1;
-      for (int64_t count = 2; count * total <= most && count <= shape[dim]; ++count)
+      for (int64_t count = 2; count * total <= most && count < shape[dim]; ++count)
         if (shape[dim] % (count * step) == 0) {
           parts.cut = dim, parts.count = count;
           consider(parts, total * count);

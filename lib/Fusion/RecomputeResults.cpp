@@ -100,18 +100,27 @@ private:
 /// A result that its readers compute themselves.
 class Recomputation {
 public:
-  Recomputation(GroupOp group, unsigned number) : group(group), number(number) {}
+  /// `countsFreed`: whether what the group does not read any more is saved, too.
+  Recomputation(GroupOp group, unsigned number, bool countsFreed = false)
+      : group(group), number(number), countsFreed(countsFreed) {}
 
   /// Does that where it saves memory traffic and leaves every reader one kernel of its kind.
   bool run() {
-    OpResult result = group->getResult(number);
-    if (!findReaders(result))
+    if (!findReaders(group->getResult(number)))
       return false;
-    // What an outer product is made of is small, but has no rows in common: then the readers compute that, too.
-    if ((findRecipe(Stored::Small) && staysKernel()) || (findRecipe(Stored::Nothing) && staysKernel()))
-      if (tryRecipe())
-        return true;
+    if (findRecipe() && tryRecipe())
+      return true;
     return findRecipe(Stored::Narrow) && staysKernel() && tryRecipe();
+  }
+
+  /// How many bytes that saves where `value` is a result, too, if the readers compute it of that one; 0 where they
+  /// cannot.
+  int64_t countSaved(Value value) {
+    if (!findReaders(group->getResult(number)) || !findRecipe() || !recipe.leaves.contains(value))
+      return 0;
+    const bool isPossible = tryReaders();
+    forgetTrials();
+    return isPossible ? saved() : 0;
   }
 
   /// The group that took the place of the first one.
@@ -125,13 +134,21 @@ private:
       apply();
       return true;
     }
+    forgetTrials();
+    return false;
+  }
+
+  void forgetTrials() {
     for (GroupOp trial : trials)
       trial.erase();
     trials.clear();
     pending.clear();
-    return false;
   }
 
+  /// What an outer product is made of is small, but has no rows in common: then the readers compute that, too.
+  bool findRecipe() {
+    return (findRecipe(Stored::Small) && staysKernel()) || (findRecipe(Stored::Nothing) && staysKernel());
+  }
   bool findRecipe(Stored stored) {
     std::optional<Recipe> found = RecipeFinder(yielded(number), stored).find();
     if (!found || found->leaves.empty())
@@ -163,7 +180,7 @@ private:
 
   int64_t saved() {
     const int64_t bytes = bytesOf(yielded(number));
-    int64_t sum = bytes;
+    int64_t sum = bytes + (countsFreed ? freed : 0);
     for (Value leaf : recipe.leaves)
       if (!outside(leaf))
         sum -= bytesOf(leaf);
@@ -188,7 +205,7 @@ private:
     return values;
   }
 
-  /// Whether the group is one kernel with these results.
+  /// Whether the group is one kernel with these results. Notes how many bytes it does not read then.
   bool staysKernel() {
     IRMapping mapping;
     auto trial = cast<GroupOp>(group->clone(mapping));
@@ -196,6 +213,10 @@ private:
         llvm::map_to_vector(valuesWithout(), [&](Value value) { return mapping.lookup(value); }));
     zyx::fusion::eraseUnused(trial.getBlock());
     const bool isKernel = IterationSpace::compute(trial).isOk();
+    freed = 0;
+    for (BlockArgument argument : trial.getBlock().getArguments())
+      if (argument.use_empty())
+        freed += bytesOf(argument);
     trial->erase();
     return isKernel;
   }
@@ -315,10 +336,96 @@ private:
   }
 
   unsigned number;
+  const bool countsFreed;
+  int64_t freed = 0;
   Recipe recipe;
   SmallVector<GroupOp> readers, trials;
   /// Of each trial, which operands are results that the group does not have yet.
   SmallVector<SmallVector<std::pair<unsigned, Value>>> pending;
+};
+
+/// The same group with other results; those that stay are the first ones.
+GroupOp replaceResults(GroupOp group, ValueRange values) {
+  OpBuilder builder(group);
+  OperationState state(group.getLoc(), GroupOp::getOperationName());
+  state.addOperands(group.getInputs());
+  state.addTypes(values.getTypes());
+  SmallVector<Value> yielded(values);
+  state.addRegion()->takeBody(group.getBody());
+  auto made = cast<GroupOp>(builder.create(state));
+  made.getBlock().getTerminator()->setOperands(yielded);
+  for (auto [old, result] : llvm::zip(group->getResults(), made->getResults()))
+    old.replaceAllUsesWith(result);
+  group.erase();
+  return made;
+}
+
+/// What several large results of a group follow from, element by element, and is stored in their place.
+class CommonSource {
+public:
+  explicit CommonSource(GroupOp group) : group(group) {}
+
+  /// Does that for the first value that saves memory traffic.
+  bool run() {
+    SmallVector<Value> candidates;
+    for (Operation &op : group.getBlock().without_terminator())
+      if (op.getNumResults() == 1 && isCandidate(op.getResult(0)))
+        candidates.push_back(op.getResult(0));
+    return llvm::any_of(candidates, [&](Value candidate) { return replaceBy(candidate); });
+  }
+
+  GroupOp group;
+
+private:
+  /// Whether a value has two users and more that compute others like it, and no reader could compute it again.
+  bool isCandidate(Value value) {
+    auto isOther = [&](Operation *user) {
+      return isElementwise(user) && user->getResult(0).getType() == value.getType();
+    };
+    auto isLike = [&](Type type) { return type == value.getType(); };
+    return isElementwise(value.getDefiningOp()) && llvm::all_of(value.getUsers(), isOther) &&
+           llvm::any_of(value.getUsers(), [&](Operation *user) { return user != *value.user_begin(); }) &&
+           llvm::count_if(group->getResultTypes(), isLike) > 1 && isOfSums(value.getDefiningOp());
+  }
+
+  static bool isOfSums(Operation *last) {
+    llvm::SetVector<Operation *> ops;
+    ops.insert(last);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (isa<ReduceOp>(ops[i]))
+        return true;
+      for (Value operand : ops[i]->getOperands())
+        if (Operation *op = operand.getDefiningOp())
+          ops.insert(op);
+    }
+    return false;
+  }
+
+  bool replaceBy(Value source) {
+    SmallVector<Value> before(group.getBlock().getTerminator()->getOperands()), with = before;
+    with.push_back(source);
+    group = replaceResults(group, with);
+    int64_t saved = 0;
+    SmallVector<Value> derived;
+    for (auto [i, value] : llvm::enumerate(before))
+      if (value.getType() == source.getType())
+        if (int64_t own = Recomputation(group, i, /*countsFreed=*/true).countSaved(source)) {
+          saved += own;
+          derived.push_back(value);
+        }
+    if (derived.size() < 2 || saved <= bytesOf(source)) {
+      group = replaceResults(group, before);
+      return false;
+    }
+    for (Value value : derived) {
+      ValueRange yielded = group.getBlock().getTerminator()->getOperands();
+      Recomputation recomputation(group, std::distance(yielded.begin(), llvm::find(yielded, value)),
+                                  /*countsFreed=*/true);
+      recomputation.run();
+      group = recomputation.group;
+    }
+    return true;
+  }
 };
 
 struct RecomputeResults : zyx::fusion::impl::RecomputeResultsPassBase<RecomputeResults> {
@@ -330,12 +437,23 @@ struct RecomputeResults : zyx::fusion::impl::RecomputeResultsPassBase<RecomputeR
   }
 
 private:
+  static void noteRecomputed(GroupOp group) {
+    remark::passed(group.getLoc(), remark::RemarkOpts::name("RecomputeResults").category("zyx-fusion"))
+        << "a result is computed again by its readers";
+  }
+
   /// The largest results of a group first: what is computed of others must not be needed by these.
   static void recompute(Block &block) {
     // Groups take the place of others, so those that are looked at are found by what is in front of them.
     for (Operation *op = block.empty() ? nullptr : &block.front(); op; op = op->getNextNode()) {
       auto group = dyn_cast<GroupOp>(op);
-      for (bool changes = group != nullptr; changes;) {
+      if (!group)
+        continue;
+      CommonSource common(group);
+      if (common.run())
+        noteRecomputed(common.group);
+      op = group = common.group;
+      for (bool changes = true; changes;) {
         changes = false;
         SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, group->getNumResults()));
         auto rank = [&](unsigned number) { return std::pair(-bytesOf(group->getResult(number)), number); };
@@ -344,9 +462,7 @@ private:
           Recomputation recomputation(group, number);
           if (!recomputation.run())
             continue;
-          remark::passed(recomputation.group.getLoc(),
-                         remark::RemarkOpts::name("RecomputeResults").category("zyx-fusion"))
-              << "a result is computed again by its readers";
+          noteRecomputed(recomputation.group);
           op = group = recomputation.group;
           changes = true;
           break;

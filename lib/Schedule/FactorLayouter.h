@@ -28,7 +28,8 @@ struct MadeCopy {
 };
 using Copies = llvm::SmallVector<MadeCopy>;
 
-/// The maps of a copy with its dimensions in the order in which they lie in memory: transposed copies are alike.
+/// The maps of a copy with its dimensions in the order in which they lie in memory, and those that are one as one:
+/// transposed copies are alike.
 std::pair<kernel::MapAttr, kernel::MapAttr> inOrder(kernel::MapAttr from, kernel::MapAttr to);
 /// The buffer of the same copy, made for another launch, which comes first then; null where there is none, or where the
 /// source may be written in between. `wanted` says which launch reads it, and has no buffer.

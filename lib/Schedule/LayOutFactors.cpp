@@ -275,6 +275,45 @@ FuncOp FactorLayouter::createCopy(const FactorLayout &layout, BufferType buffer,
   return made;
 }
 
+/// Two maps whose neighbouring dimensions are one where both step through the next one as through more of it: images
+/// that a sum has in parts are those that it has not.
+static std::pair<MapAttr, MapAttr> joinDims(MapAttr from, MapAttr to) {
+  MLIRContext *context = from.getContext();
+  if (!from.isSingleBlock() || !to.isSingleBlock() || from.front().getShape() != to.front().getShape())
+    return {from, to};
+  SmallVector<BlockAttr, 2> blocks{from.front(), to.front()};
+  auto isWhole = [](BlockAttr block, unsigned dim) {
+    return !block.hasValid() ||
+           (BlockAttr::constant(block.getValidLow()[dim]) == 0 && block.getValidHigh()[dim] == block.getShape()[dim]);
+  };
+  for (unsigned dim = blocks.front().getRank(); dim-- > 1;) {
+    std::optional<int64_t> outer = BlockAttr::constant(blocks.front().getShape()[dim - 1]),
+                           inner = BlockAttr::constant(blocks.front().getShape()[dim]);
+    const bool areOne = outer && inner && llvm::all_of(blocks, [&](BlockAttr block) {
+                          std::optional<int64_t> step = BlockAttr::constant(block.getStrides()[dim]);
+                          return step && BlockAttr::constant(block.getStrides()[dim - 1]) == *step * *inner &&
+                                 isWhole(block, dim - 1) && isWhole(block, dim);
+                        });
+    if (!areOne)
+      continue;
+    const AffineExpr all = getAffineConstantExpr(*outer * *inner, context);
+    for (BlockAttr &block : blocks) {
+      auto join = [&](ArrayRef<AffineExpr> entries, AffineExpr joined) {
+        SmallVector<AffineExpr> left(entries);
+        if (!left.empty()) {
+          left[dim - 1] = joined;
+          left.erase(left.begin() + dim);
+        }
+        return left;
+      };
+      block = BlockAttr::get(context, join(block.getShape(), all), join(block.getStrides(), block.getStrides()[dim]),
+                             block.getOffset(), join(block.getValidLow(), getAffineConstantExpr(0, context)),
+                             join(block.getValidHigh(), all));
+    }
+  }
+  return {MapAttr::get(context, blocks[0]), MapAttr::get(context, blocks[1])};
+}
+
 std::pair<MapAttr, MapAttr> zyx::schedule::inOrder(MapAttr from, MapAttr to) {
   ArrayRef<AffineExpr> strides = to.front().getStrides();
   SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, strides.size()));
@@ -295,7 +334,7 @@ std::pair<MapAttr, MapAttr> zyx::schedule::inOrder(MapAttr from, MapAttr to) {
                                     front.getOffset(), pick(front.getValidLow()), pick(front.getValidHigh()));
     return MapAttr::get(map.getContext(), blocks);
   };
-  return {sort(from), sort(to)};
+  return joinDims(sort(from), sort(to));
 }
 
 Value zyx::schedule::findCopy(Copies &copies, const MadeCopy &wanted) {

@@ -25,7 +25,7 @@ namespace {
 /// Longer rows begin on multiples of what memory gives at once, shorter ones on those of what a thread reads.
 constexpr int64_t longRow = 2048;
 /// Smaller temporaries are not worth it, and of shorter rows there would be much between them.
-constexpr int64_t fewestBytes = 1 << 16, shortestRow = 64;
+constexpr int64_t fewestBytes = 1 << 16, shortestRow = 64, shortestImage = 48;
 
 /// The elements of a row, and those from one to the next.
 struct Rows {
@@ -61,6 +61,18 @@ struct PadRows : zyx::schedule::impl::PadRowsPassBase<PadRows> {
 };
 
 } // namespace
+
+/// How many of the last dimensions are a row: short ones, as those of images, are one together. None where even these
+/// are too short.
+static unsigned countRowDims(ArrayRef<int64_t> shape) {
+  if (shape.back() >= shortestRow)
+    return 1;
+  int64_t extent = shape.back();
+  for (unsigned count = 2; count < shape.size(); ++count)
+    if (extent *= shape[shape.size() - count]; extent >= shortestImage)
+      return count;
+  return 0;
+}
 
 static int64_t bytesOf(zyx::plan::BufferType type) { return zyx::byteSize(type.getDtype()); }
 
@@ -139,11 +151,15 @@ void RowPadder::findTemporaries() {
     const int64_t bytes = bytesOf(type);
     if (alloc.getKept() || shape.size() < 2 || alloc.use_empty())
       return;
-    const int64_t extent = shape.back(), elements = ShapedType::getNumElements(shape);
+    const unsigned rowDims = countRowDims(shape);
+    if (rowDims == 0)
+      return;
+    const int64_t extent = ShapedType::getNumElements(shape.take_back(rowDims)),
+                  elements = ShapedType::getNumElements(shape);
     const int64_t apart = extent * bytes < longRow || (extent * bytes % target.simt.laneBytes == 0 && !isFactor(alloc))
                               ? target.simt.laneBytes
                               : target.memory.lineBytes;
-    if (extent < shortestRow || extent * bytes % apart == 0 || elements * bytes < fewestBytes)
+    if (extent * bytes % apart == 0 || elements * bytes < fewestBytes)
       return;
     const bool isPlain = llvm::all_of(alloc->getUsers(), [](Operation *user) {
       auto launch = dyn_cast<zyx::plan::LaunchOp>(user);
@@ -203,7 +219,8 @@ void RowPadder::apply() {
   for (auto &[buffer, rows] : padded) {
     auto type = cast<zyx::plan::BufferType>(buffer.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape.back() = rows.step;
+    shape.truncate(shape.size() - countRowDims(shape));
+    shape.push_back(rows.step);
     buffer.setType(
         zyx::plan::BufferType::get(module.getContext(), {type.getDtype(), zyx::Shape(shape.begin(), shape.end())}));
     remark::passed(buffer.getLoc(), remark::RemarkOpts::name("PadRows").category("zyx-schedule"))

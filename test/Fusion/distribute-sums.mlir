@@ -12,7 +12,7 @@
 // CHECK:       %[[SUM:.*]] = graph.binary add %[[XF]], %[[Y]] : tensor<4xf32>
 // CHECK:       %[[NEG:.*]] = graph.unary neg %[[SUM]] : tensor<4xf32>
 // CHECK-NEXT:  return %[[NEG]]
-// On a card a group is not a loop over its elements.
+// On a card a workgroup keeps such rows, and has all sums of them without reading them again.
 // CARD-LABEL:  func.func @factor
 // CARD:        %[[NEG:.*]] = graph.unary neg %{{.*}} : tensor<4x1024xf32>
 // CARD-NEXT:   graph.reduce add %[[NEG]] dims = [1]
@@ -73,4 +73,43 @@ func.func @stays(%x: tensor<4x1024xf32>, %f: tensor<4x1xf32>, %h: tensor<4x1024x
   %11 = graph.binary mul %h, %10 : tensor<4x1024xf16>
   %12 = graph.reduce add %11 dims = [1] : tensor<4x1024xf16> -> tensor<4xf16>
   return %1, %7, %12 : tensor<4xf32>, tensor<4xf32>, tensor<4xf16>
+}
+
+// The gradient of a batch norm on a card, whose channels have several rows each: no sum waits for another pass. Factors of
+// factors come afterwards, too, a mean that all terms share is multiplied with their number, and a sum that there is is taken
+// again.
+// CARD-LABEL: func.func @batch
+// CARD-SAME:    %[[X:.*]]: tensor<8x4x512xf32>, %[[DY:.*]]: tensor<8x4x512xf32>
+// CARD:         %[[ALL:.*]] = graph.reduce add %[[X]] dims = [0, 2]
+// CARD:         %[[APART:.*]] = graph.binary sub %[[X]]
+// CARD:         graph.reduce add %{{.*}} dims = [0, 2]
+// CARD:         %[[TERMS:.*]] = graph.binary mul %[[DY]], %[[APART]]
+// CARD-NEXT:    graph.reduce add %[[TERMS]] dims = [0, 2]
+// CARD:         %[[GRADIENTS:.*]] = graph.reduce add %[[DY]] dims = [0, 2]
+// CARD:         %[[COUNT:.*]] = graph.constant dense<4.096000e+03> : tensor<4xf32>
+// CARD:         %[[MEANS:.*]] = graph.binary mul %[[COUNT]], %{{.*}} : tensor<4xf32>
+// CARD:         graph.binary sub %[[ALL]], %[[MEANS]] : tensor<4xf32>
+// CARD-NOT:     graph.reduce
+// CARD:         return
+func.func @batch(%x: tensor<8x4x512xf32>, %dy: tensor<8x4x512xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %sum = graph.reduce add %x dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %count = graph.constant dense<4.096000e+03> : tensor<4xf32>
+  %mean = graph.binary div %sum, %count : tensor<4xf32>
+  %mean1 = graph.reshape %mean : tensor<4xf32> -> tensor<1x4x1xf32>
+  %means = graph.expand %mean1 : tensor<1x4x1xf32> -> tensor<8x4x512xf32>
+  %apart = graph.binary sub %x, %means : tensor<8x4x512xf32>
+  %squares = graph.binary mul %apart, %apart : tensor<8x4x512xf32>
+  %variance = graph.reduce add %squares dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %scale = graph.unary rsqrt %variance : tensor<4xf32>
+  %scale1 = graph.reshape %scale : tensor<4xf32> -> tensor<1x4x1xf32>
+  %scales = graph.expand %scale1 : tensor<1x4x1xf32> -> tensor<8x4x512xf32>
+  %normal = graph.binary mul %apart, %scales : tensor<8x4x512xf32>
+  %0 = graph.binary mul %dy, %normal : tensor<8x4x512xf32>
+  %1 = graph.reduce add %0 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %2 = graph.binary mul %dy, %scales : tensor<8x4x512xf32>
+  %3 = graph.unary neg %2 : tensor<8x4x512xf32>
+  %4 = graph.reduce add %3 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %5 = graph.binary mul %scales, %apart : tensor<8x4x512xf32>
+  %6 = graph.reduce add %5 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  return %1, %4, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }

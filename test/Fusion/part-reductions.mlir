@@ -24,47 +24,47 @@ func.func @short(%x: tensor<1024xf32>) -> tensor<f32> {
 
 // The gradient of a depthwise filter along rows: a workgroup has all places of the window, so that images are parts, too.
 // CARD-LABEL: func.func @taps
-// CARD: graph.reduce add %{{.*}} dims = [0, 1, 3, 4] {zyx.parts = array<i64: 0>} : tensor<4x4x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
-func.func @taps(%x: tensor<16x96x70x70xf32>, %dy: tensor<16x96x64x64xf32>) -> tensor<96x7x7xf32> {
-  %0 = graph.window %x dims = [2, 3] size = [7, 7] stride = [1, 1] dilation = [1, 1] : tensor<16x96x70x70xf32> -> tensor<16x96x64x64x7x7xf32>
-  %1 = graph.reshape %dy : tensor<16x96x64x64xf32> -> tensor<16x96x64x64x1x1xf32>
-  %2 = graph.expand %1 : tensor<16x96x64x64x1x1xf32> -> tensor<16x96x64x64x7x7xf32>
-  %3 = graph.binary mul %0, %2 : tensor<16x96x64x64x7x7xf32>
-  %4 = graph.reduce add %3 dims = [0, 2, 3] : tensor<16x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
+// CARD: graph.reduce add %{{.*}} dims = [0, 1, 3, 4] {zyx.parts = array<i64: 0>} : tensor<16x4x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
+func.func @taps(%x: tensor<64x96x70x70xf32>, %dy: tensor<64x96x64x64xf32>) -> tensor<96x7x7xf32> {
+  %0 = graph.window %x dims = [2, 3] size = [7, 7] stride = [1, 1] dilation = [1, 1] : tensor<64x96x70x70xf32> -> tensor<64x96x64x64x7x7xf32>
+  %1 = graph.reshape %dy : tensor<64x96x64x64xf32> -> tensor<64x96x64x64x1x1xf32>
+  %2 = graph.expand %1 : tensor<64x96x64x64x1x1xf32> -> tensor<64x96x64x64x7x7xf32>
+  %3 = graph.binary mul %0, %2 : tensor<64x96x64x64x7x7xf32>
+  %4 = graph.reduce add %3 dims = [0, 2, 3] : tensor<64x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
   return %4 : tensor<96x7x7xf32>
 }
 
 // What is reduced is larger than what it is made of: parts are made of that, so that products stay in the kernel that adds
 // them up. A computed value with other readers is stored in its narrow type.
 // CARD-LABEL: func.func @computed_taps
-// CARD: %[[DY:.*]] = graph.cast %{{.*}} : tensor<16x96x64x64xf32> -> tensor<16x96x64x64xbf16>
-// CARD: %[[PARTS:.*]] = graph.reshape %[[DY]] : tensor<16x96x64x64xbf16> -> tensor<4x4x96x64x64xbf16>
-// CARD-NEXT: %[[WIDE:.*]] = graph.cast %[[PARTS]] : tensor<4x4x96x64x64xbf16> -> tensor<4x4x96x64x64xf32>
-// CARD: graph.expand %{{.*}} : tensor<4x4x96x64x64x1x1xf32> -> tensor<4x4x96x64x64x7x7xf32>
-// CARD-NEXT: graph.binary mul %{{.*}} : tensor<4x4x96x64x64x7x7xf32>
+// CARD: %[[DY:.*]] = graph.cast %{{.*}} : tensor<64x96x64x64xf32> -> tensor<64x96x64x64xbf16>
+// CARD: %[[PARTS:.*]] = graph.reshape %[[DY]] : tensor<64x96x64x64xbf16> -> tensor<16x4x96x64x64xbf16>
+// CARD-NEXT: %[[WIDE:.*]] = graph.cast %[[PARTS]] : tensor<16x4x96x64x64xbf16> -> tensor<16x4x96x64x64xf32>
+// CARD: graph.expand %{{.*}} : tensor<16x4x96x64x64x1x1xf32> -> tensor<16x4x96x64x64x7x7xf32>
+// CARD-NEXT: graph.binary mul %{{.*}} : tensor<16x4x96x64x64x7x7xf32>
 // CARD-NEXT: graph.reduce add %{{.*}} dims = [0, 1, 3, 4] {zyx.parts = array<i64: 0>}
-func.func @computed_taps(%x: tensor<16x96x70x70xbf16>, %dy: tensor<16x96x64x64xf32>)
-    -> (tensor<96x7x7xf32>, tensor<16x96x64x64xf32>, tensor<16x96x64x64x7x7xf32>) {
-  %0 = graph.window %x dims = [2, 3] size = [7, 7] stride = [1, 1] dilation = [1, 1] : tensor<16x96x70x70xbf16> -> tensor<16x96x64x64x7x7xbf16>
-  %1 = graph.cast %0 : tensor<16x96x64x64x7x7xbf16> -> tensor<16x96x64x64x7x7xf32>
-  %2 = graph.unary tanh %dy : tensor<16x96x64x64xf32>
-  %3 = graph.cast %2 : tensor<16x96x64x64xf32> -> tensor<16x96x64x64xbf16>
-  %4 = graph.cast %3 : tensor<16x96x64x64xbf16> -> tensor<16x96x64x64xf32>
-  %5 = graph.reshape %4 : tensor<16x96x64x64xf32> -> tensor<16x96x64x64x1x1xf32>
-  %6 = graph.expand %5 : tensor<16x96x64x64x1x1xf32> -> tensor<16x96x64x64x7x7xf32>
-  %7 = graph.binary mul %1, %6 : tensor<16x96x64x64x7x7xf32>
-  %8 = graph.reduce add %7 dims = [0, 2, 3] : tensor<16x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
-  return %8, %4, %1 : tensor<96x7x7xf32>, tensor<16x96x64x64xf32>, tensor<16x96x64x64x7x7xf32>
+func.func @computed_taps(%x: tensor<64x96x70x70xbf16>, %dy: tensor<64x96x64x64xf32>)
+    -> (tensor<96x7x7xf32>, tensor<64x96x64x64xf32>, tensor<64x96x64x64x7x7xf32>) {
+  %0 = graph.window %x dims = [2, 3] size = [7, 7] stride = [1, 1] dilation = [1, 1] : tensor<64x96x70x70xbf16> -> tensor<64x96x64x64x7x7xbf16>
+  %1 = graph.cast %0 : tensor<64x96x64x64x7x7xbf16> -> tensor<64x96x64x64x7x7xf32>
+  %2 = graph.unary tanh %dy : tensor<64x96x64x64xf32>
+  %3 = graph.cast %2 : tensor<64x96x64x64xf32> -> tensor<64x96x64x64xbf16>
+  %4 = graph.cast %3 : tensor<64x96x64x64xbf16> -> tensor<64x96x64x64xf32>
+  %5 = graph.reshape %4 : tensor<64x96x64x64xf32> -> tensor<64x96x64x64x1x1xf32>
+  %6 = graph.expand %5 : tensor<64x96x64x64x1x1xf32> -> tensor<64x96x64x64x7x7xf32>
+  %7 = graph.binary mul %1, %6 : tensor<64x96x64x64x7x7xf32>
+  %8 = graph.reduce add %7 dims = [0, 2, 3] : tensor<64x96x64x64x7x7xf32> -> tensor<96x7x7xf32>
+  return %8, %4, %1 : tensor<96x7x7xf32>, tensor<64x96x64x64xf32>, tensor<64x96x64x64x7x7xf32>
 }
 
 // Of what is as large as its terms the terms are seen in parts.
 // CARD-LABEL: func.func @computed_rows
 // CARD: %[[TERMS:.*]] = graph.binary mul
-// CARD-NEXT: graph.reshape %[[TERMS]] : tensor<16x96x64x64xf32> -> tensor<4x4x96x64x64xf32>
-func.func @computed_rows(%x: tensor<16x96x64x64xf32>, %scale: tensor<1x96x1x1xf32>) -> tensor<96xf32> {
-  %0 = graph.expand %scale : tensor<1x96x1x1xf32> -> tensor<16x96x64x64xf32>
-  %1 = graph.binary mul %x, %0 : tensor<16x96x64x64xf32>
-  %2 = graph.reduce add %1 dims = [0, 2, 3] : tensor<16x96x64x64xf32> -> tensor<96xf32>
+// CARD-NEXT: graph.reshape %[[TERMS]] : tensor<64x96x64x64xf32> -> tensor<16x4x96x64x64xf32>
+func.func @computed_rows(%x: tensor<64x96x64x64xf32>, %scale: tensor<1x96x1x1xf32>) -> tensor<96xf32> {
+  %0 = graph.expand %scale : tensor<1x96x1x1xf32> -> tensor<64x96x64x64xf32>
+  %1 = graph.binary mul %x, %0 : tensor<64x96x64x64xf32>
+  %2 = graph.reduce add %1 dims = [0, 2, 3] : tensor<64x96x64x64xf32> -> tensor<96xf32>
   return %2 : tensor<96xf32>
 }
 

@@ -225,3 +225,44 @@ func.func @steps(%x: tensor<64x32xbf16>) -> (tensor<64x8x1xf32>, tensor<64x8x1xf
   }
   return %3, %5 : tensor<64x8x1xf32>, tensor<64x8x1xf32>
 }
+
+// Two results of a product follow from one value, which is stored in their place: what the second one reads beside is read by its
+// reader, and not by the product.
+// CHECK-LABEL: func.func @common
+// CHECK: %[[COMMON:.*]] = graph.group(%{{.*}} = %arg0 : tensor<64x32xbf16>, %{{.*}} = %arg1 : tensor<32x16xbf16>) -> tensor<64x16xbf16>
+// CHECK: graph.yield %{{.*}} : tensor<64x16xbf16>
+// CHECK: graph.group({{.*}}%[[COMMON]] : tensor<64x16xbf16>{{.*}}) -> tensor<64xbf16>
+// CHECK: graph.binary mul
+// CHECK: graph.reduce add
+// CHECK: graph.group({{.*}}%[[COMMON]] : tensor<64x16xbf16>{{.*}}) -> tensor<64x16xbf16>
+// CHECK: graph.binary mul
+// CHECK: graph.unary abs
+func.func @common(%x: tensor<64x32xbf16>, %w: tensor<32x16xbf16>, %y: tensor<64x16xbf16>, %z: tensor<64xbf16>)
+    -> (tensor<64xbf16>, tensor<64x16xbf16>) {
+  %0:2 = graph.group(%a = %x : tensor<64x32xbf16>, %b = %w : tensor<32x16xbf16>, %c = %y : tensor<64x16xbf16>, %d = %z : tensor<64xbf16>)
+      -> (tensor<64x16xbf16>, tensor<64x16xbf16>) {
+    %1 = graph.cast %a : tensor<64x32xbf16> -> tensor<64x32xf32>
+    %2 = graph.cast %b : tensor<32x16xbf16> -> tensor<32x16xf32>
+    %3 = graph.reshape %1 : tensor<64x32xf32> -> tensor<64x32x1xf32>
+    %4 = graph.expand %3 : tensor<64x32x1xf32> -> tensor<64x32x16xf32>
+    %5 = graph.reshape %2 : tensor<32x16xf32> -> tensor<1x32x16xf32>
+    %6 = graph.expand %5 : tensor<1x32x16xf32> -> tensor<64x32x16xf32>
+    %7 = graph.binary mul %4, %6 : tensor<64x32x16xf32>
+    %8 = graph.reduce add %7 dims = [1] : tensor<64x32x16xf32> -> tensor<64x16xf32>
+    %9 = graph.cast %8 : tensor<64x16xf32> -> tensor<64x16xbf16>
+    %10 = graph.binary mul %9, %c : tensor<64x16xbf16>
+    %11 = graph.reshape %d : tensor<64xbf16> -> tensor<64x1xbf16>
+    %12 = graph.expand %11 : tensor<64x1xbf16> -> tensor<64x16xbf16>
+    %13 = graph.binary mul %9, %12 : tensor<64x16xbf16>
+    graph.yield %10, %13 : tensor<64x16xbf16>, tensor<64x16xbf16>
+  }
+  %14 = graph.group(%a = %0#0 : tensor<64x16xbf16>) -> tensor<64xbf16> {
+    %15 = graph.reduce add %a dims = [1] : tensor<64x16xbf16> -> tensor<64xbf16>
+    graph.yield %15 : tensor<64xbf16>
+  }
+  %16 = graph.group(%a = %0#1 : tensor<64x16xbf16>) -> tensor<64x16xbf16> {
+    %17 = graph.unary abs %a : tensor<64x16xbf16>
+    graph.yield %17 : tensor<64x16xbf16>
+  }
+  return %14, %16 : tensor<64xbf16>, tensor<64x16xbf16>
+}

@@ -189,3 +189,58 @@ kernel.func @behind(%in: !b, %out: !b) {
   kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<512x197xbf16>, <512x197xbf16, global>
   kernel.return
 }
+
+// An image of 14x14 elements is one row, though kernels see its dimensions apart. One whose reader takes all as one row stays.
+// CHECK-LABEL: plan.func @images
+// CHECK: plan.alloc : !plan.buffer<bf16[16x64x200]>
+// CHECK: plan.alloc : !plan.buffer<bf16[16x64x14x14]>
+plan.func @images(%x: !plan.buffer<bf16[16x64x14x14]> {plan.input = "x"}, %y: !plan.buffer<bf16[16x64x14x14]> {plan.output = "y"},
+                  %z: !plan.buffer<bf16[16x64x14x14]> {plan.output = "z"}) {
+  %0 = plan.alloc : !plan.buffer<bf16[16x64x14x14]>
+  %1 = plan.launch @make_images ins(%x : !plan.buffer<bf16[16x64x14x14]>) outs(%0 : !plan.buffer<bf16[16x64x14x14]>)
+  %2 = plan.launch @read_images ins(%0 : !plan.buffer<bf16[16x64x14x14]>) outs(%y : !plan.buffer<bf16[16x64x14x14]>)
+  %3 = plan.alloc : !plan.buffer<bf16[16x64x14x14]>
+  %4 = plan.launch @make_others ins(%x : !plan.buffer<bf16[16x64x14x14]>) outs(%3 : !plan.buffer<bf16[16x64x14x14]>)
+  %5 = plan.launch @read_flat ins(%3 : !plan.buffer<bf16[16x64x14x14]>) outs(%z : !plan.buffer<bf16[16x64x14x14]>)
+  plan.return
+}
+
+// CHECK-LABEL: kernel.func @make_images
+// CHECK: kernel.view %arg1 map <[<[16, 64, 14, 14] strides [12800, 200, 14, 1]>]>
+kernel.func @make_images(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[16, 64, 14, 14] strides [12544, 196, 14, 1]>]> : <bf16, global> -> <16x64x14x14xbf16, global>
+  %2 = kernel.load %1[%0, %0, %0, %0] axes ["i", "j", "k", "l"] in_bounds [true, true, true, true] : <16x64x14x14xbf16, global> -> tensor<16x64x14x14xbf16>
+  %3 = kernel.view %out map <[<[16, 64, 14, 14] strides [12544, 196, 14, 1]>]> : <bf16, global> -> <16x64x14x14xbf16, global>
+  kernel.store %2, %3[%0, %0, %0, %0] in_bounds [true, true, true, true] : tensor<16x64x14x14xbf16>, <16x64x14x14xbf16, global>
+  kernel.return
+}
+
+// CHECK-LABEL: kernel.func @read_images
+// CHECK: kernel.view %arg0 map <[<[1024, 196] strides [200, 1]>]>
+kernel.func @read_images(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[1024, 196] strides [196, 1]>]> : <bf16, global> -> <1024x196xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <1024x196xbf16, global> -> tensor<1024x196xbf16>
+  %3 = kernel.view %out map <[<[1024, 196] strides [196, 1]>]> : <bf16, global> -> <1024x196xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<1024x196xbf16>, <1024x196xbf16, global>
+  kernel.return
+}
+
+kernel.func @make_others(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[1024, 196] strides [196, 1]>]> : <bf16, global> -> <1024x196xbf16, global>
+  %2 = kernel.load %1[%0, %0] axes ["i", "j"] in_bounds [true, true] : <1024x196xbf16, global> -> tensor<1024x196xbf16>
+  %3 = kernel.view %out map <[<[1024, 196] strides [196, 1]>]> : <bf16, global> -> <1024x196xbf16, global>
+  kernel.store %2, %3[%0, %0] in_bounds [true, true] : tensor<1024x196xbf16>, <1024x196xbf16, global>
+  kernel.return
+}
+
+kernel.func @read_flat(%in: !b, %out: !b) {
+  %0 = arith.constant 0 : index
+  %1 = kernel.view %in map <[<[200704] strides [1]>]> : <bf16, global> -> <200704xbf16, global>
+  %2 = kernel.load %1[%0] axes ["i"] in_bounds [true] : <200704xbf16, global> -> tensor<200704xbf16>
+  %3 = kernel.view %out map <[<[200704] strides [1]>]> : <bf16, global> -> <200704xbf16, global>
+  kernel.store %2, %3[%0] in_bounds [true] : tensor<200704xbf16>, <200704xbf16, global>
+  kernel.return
+}

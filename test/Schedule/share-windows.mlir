@@ -51,3 +51,30 @@ func.func @paddings(%x: tensor<8x28x28x64xbf16>) -> (tensor<8x64x28x28xbf16>, te
   %6 = graph.reduce min %5 dims = [4, 5] : tensor<8x64x28x28x5x5xbf16> -> tensor<8x64x28x28xbf16>
   return %3, %6 : tensor<8x64x28x28xbf16>, tensor<8x64x28x28xbf16>
 }
+
+// A convolution, and the gradient of its filter, which falls into parts of 16 images, are one launch: both read one copy.
+// CHECK-LABEL: plan.func @parts
+// CHECK:       plan.launch @[[COPY:.*_window]] ins(%{{.*}}) outs(%[[IMAGES:[^ ]*]]
+// CHECK-NOT:   _window
+// CHECK:       plan.launch @parts_1_and_parts_0 ins({{.*}}%[[IMAGES]]
+// CHECK-NOT:   _window
+// CHECK:       plan.return
+func.func @parts(%x: tensor<64x32x14x14xf16>, %w: tensor<32x3x3xf16>, %dy: tensor<64x32x14x14xf16>)
+    -> (tensor<64x32x14x14xf16>, tensor<32x3x3xf32>) {
+  %zero = graph.constant dense<0.000000e+00> : tensor<f16>
+  %0 = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<64x32x14x14xf16> -> tensor<64x32x16x16xf16>
+  %1 = graph.window %0 dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<64x32x16x16xf16> -> tensor<64x32x14x14x3x3xf16>
+  %2 = graph.cast %1 : tensor<64x32x14x14x3x3xf16> -> tensor<64x32x14x14x3x3xf32>
+  %3 = graph.reshape %w : tensor<32x3x3xf16> -> tensor<1x32x1x1x3x3xf16>
+  %4 = graph.cast %3 : tensor<1x32x1x1x3x3xf16> -> tensor<1x32x1x1x3x3xf32>
+  %5 = graph.expand %4 : tensor<1x32x1x1x3x3xf32> -> tensor<64x32x14x14x3x3xf32>
+  %6 = graph.binary mul %2, %5 : tensor<64x32x14x14x3x3xf32>
+  %7 = graph.reduce add %6 dims = [4, 5] : tensor<64x32x14x14x3x3xf32> -> tensor<64x32x14x14xf32>
+  %8 = graph.cast %7 : tensor<64x32x14x14xf32> -> tensor<64x32x14x14xf16>
+  %9 = graph.cast %dy : tensor<64x32x14x14xf16> -> tensor<64x32x14x14xf32>
+  %10 = graph.reshape %9 : tensor<64x32x14x14xf32> -> tensor<64x32x14x14x1x1xf32>
+  %11 = graph.expand %10 : tensor<64x32x14x14x1x1xf32> -> tensor<64x32x14x14x3x3xf32>
+  %12 = graph.binary mul %2, %11 : tensor<64x32x14x14x3x3xf32>
+  %13 = graph.reduce add %12 dims = [0, 2, 3] : tensor<64x32x14x14x3x3xf32> -> tensor<32x3x3xf32>
+  return %8, %13 : tensor<64x32x14x14xf16>, tensor<32x3x3xf32>
+}

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Builder.h"
+#include "Convolution.h"
 
 #include "zyx/Graph/Gradient.h"
 
@@ -526,6 +527,45 @@ static void addBatchNorms(std::vector<Case> &cases) {
                        }});
 }
 
+/// Images times a gate for each channel, a pointwise convolution and a norm of the batch, and the gradients of all:
+/// between the kernels are images of which none begins on 16 bytes where they lie one behind the other, and the
+/// product's gradient has two readers.
+static void addGatedImages(std::vector<Case> &cases) {
+  for (DType dtype : {DType::F32, DType::BF16, DType::F16})
+    for (const Shape &shape : {Shape{6, 48, 14, 14}, Shape{12, 64, 7, 7}, Shape{5, 40, 9, 6}})
+      cases.push_back(
+          {"gated-images." + std::string(toString(dtype)) + toString(shape), [=](Builder &b) {
+             const int64_t channels = shape[1];
+             const double count = static_cast<double>(shape[0] * shape[2] * shape[3]);
+             const auto wide = [&](NodeId x) { return b.cast(x, DType::F32); };
+             const auto all = [&](NodeId x) { return b.along(x, shape, 1); };
+             const NodeId x = b.x(dtype, shape), gate = b.one(dtype, {shape[0], channels});
+             const NodeId weight = b.x(dtype, {channels, channels, 1, 1}), scale = b.one(dtype, {channels});
+             const NodeId bounded = b.cast(b.unary(UnaryKind::Tanh, wide(x)), dtype);
+             const NodeId gated = b.mul(bounded, b.expand(b.reshape(gate, {shape[0], channels, 1, 1}), shape));
+             const Convolution how{.stride = {1, 1}, .dilation = {1, 1}, .low = {0, 0}, .high = {0, 0}};
+             const NodeId y = wide(b.cast(convolve(b, gated, weight, how, DType::F32), dtype));
+             const auto mean = [&](NodeId terms) {
+               const NodeId sum = b.reduce(ReduceKind::Add, terms, {0, 2, 3});
+               return b.mul(sum, b.like(sum, 1 / count));
+             };
+             const NodeId centred = b.sub(y, all(mean(y))), variance = mean(b.mul(centred, centred));
+             const NodeId factor = b.unary(UnaryKind::Rsqrt, b.add(variance, b.like(variance, 1e-2)));
+             const NodeId normed = b.mul(b.mul(centred, all(factor)), all(wide(scale)));
+             const NodeId result = b.cast(normed, dtype);
+             const auto gradients =
+                 graph::gradient(b.graph(), {{result}}, {{b.x(dtype, shape)}}, {{x, gate, weight, scale}});
+             if (!gradients.isOk()) {
+               std::fprintf(stderr, "gated images without gradients: %s\n", gradients.status().message().c_str());
+               std::abort();
+             }
+             std::vector<NodeId> results{result};
+             for (const std::optional<NodeId> &gradient : *gradients)
+               results.push_back(*gradient);
+             return results;
+           }});
+}
+
 /// Norms of groups of channels that come last: few neighbours in memory, or many, are combined with all positions.
 static void addGroupNorms(std::vector<Case> &cases) {
   struct Size {
@@ -703,6 +743,7 @@ void addCompositionCases(std::vector<Case> &cases) {
   addHurtingSoftmax(cases);
   addSharedFactors(cases);
   addBatchNorms(cases);
+  addGatedImages(cases);
   addGroupNorms(cases);
   addTurnedRows(cases);
   addLosses(cases);

@@ -551,8 +551,12 @@ def DistributeSumsPass : Pass<"zyx-fusion-distribute-sums", "::mlir::func::FuncO
   let description = [{
     The gradient of a norm adds up terms with factors that are sums over the same elements. Such a sum would be another
     pass over the elements, behind those sums, and would compute its terms again. The factors that all terms share come
-    after the sum instead, so that one pass adds up all: for processors, at most four sums of f32 or f64, and only if
-    none of them waits for as many other sums as the whole did.
+    after the sum instead, so that one pass adds up all: at most four sums of f32 or f64, and only if
+    none of them waits for as many other sums as the whole did. Terms that all are the same are multiplied with their
+    number, and a sum that there is already is taken again.
+
+    On a machine whose programs are threads of subgroups this is for sums that are not along the last dimensions: a
+    workgroup keeps rows and has all of their sums. There factors of factors come after the sum, too.
 
     ```mlir
     %s = graph.expand %r : tensor<4x1xf32> -> tensor<4x1024xf32>
@@ -719,7 +723,9 @@ def PartReductionsPass : Pass<"zyx-fusion-part-reductions", "::mlir::func::FuncO
     the two.
 
     On a machine whose programs are threads of subgroups, a thread computes some neighbouring results or, along rows, a
-    part of one. Results are few there where they are fewer than the threads that keep the machine busy. Sums of an
+    part of one. Results are few there where they are fewer than the threads that keep the machine busy. Along rows up to
+    four times as many parts are made as this takes, if more of the machine is busy in the last wave of workgroups; short
+    rows of images are not cut. Sums of an
     attention stay as they are where it has enough programs, each with the workgroups of a cluster.
 
     ```mlir
@@ -1064,6 +1070,9 @@ def RecomputeResultsPass : Pass<"zyx-fusion-recompute-results", "::mlir::func::F
     stored: the groups that read it compute it. What it follows from may be inputs of the group, its other results, and
     what is 16 times smaller, such as sums of rows, which becomes a result. That happens where fewer bytes are written
     and read in all, and where every reader stays a kernel of its kind; factors of contractions are read as they were.
+
+    Before that, two results and more of one type that follow from one value of this type, which is made of sums, give way
+    to this value, if fewer bytes are written and read: what the group reads for these results alone counts, too.
 
     Gradients read what the forward half has computed: with this pass a curve's derivative is computed from what the
     curve was computed from.

@@ -84,7 +84,8 @@ def PadRowsPass : Pass<"zyx-schedule-pad-rows", "::mlir::ModuleOp"> {
   let summary = "Put rows of temporaries on multiples of 16 bytes";
   let description = [{
     A temporary whose rows are no multiple of 16 bytes gets more elements in each row, up to the next one; of 2 KiB and
-    more, up to a multiple of 128 bytes. Nobody reads what is between rows. So threads read and write vectors of it, and
+    more, up to a multiple of 128 bytes. Where the last dimension has fewer than 64 elements, as many of the last ones are a
+    row as have 48 elements and more together: images of 14x14. Nobody reads what is between rows. So threads read and write vectors of it, and
     the copy engine of tensor cores fetches and writes it. This is done where kernels alone read and write the temporary,
     each through views that do not step from one row into the next, and where all launches of such a kernel have rows of
     that kind in its place.

@@ -181,24 +181,44 @@ LogicalResult TapSums::emit() {
   const Accumulators identities(numTaps, n.identityOf(reduce.getKind(), getElementTypeOrSelf(reduce.getType()), false));
   t.evaluator.shareWindows(true, /*areMoving=*/true);
   // Vectors of all rows are numbered: threads have them in turns, however many a row has.
-  FailureOr<Accumulators> own =
-      n.emitFor(t.thread(), index(count * vectors), t.threads, identities,
-                [&](Value item, Accumulators accs) -> FailureOr<Accumulators> {
-                  auto split = [&](Value number, int64_t by) {
-                    return std::pair<Value, Value>(t.builder.createOrFold<arith::DivUIOp>(loc, number, index(by)),
-                                                   t.builder.createOrFold<arith::RemUIOp>(loc, number, index(by)));
-                  };
-                  auto [rest, column] = split(item, vectors);
-                  Point point;
-                  t.setLanes(point, *n.vectorAxis, arith::MulIOp::create(t.builder, loc, column, index(lanes)), lanes,
-                             n.extents[*n.vectorAxis], /*partial=*/false, loc);
-                  for (Axis axis : llvm::reverse(rows)) {
-                    auto [outer, inner] = split(rest, *n.extents[axis].constant);
-                    point.positions[axis] = axis == rows.front() ? rest : inner;
-                    rest = outer;
-                  }
-                  return addStep(point, accs);
-                });
+  auto step = [&](Value item, Accumulators accs) -> FailureOr<Accumulators> {
+    auto split = [&](Value number, int64_t by) {
+      return std::pair<Value, Value>(t.builder.createOrFold<arith::DivUIOp>(loc, number, index(by)),
+                                     t.builder.createOrFold<arith::RemUIOp>(loc, number, index(by)));
+    };
+    auto [rest, column] = split(item, vectors);
+    Point point;
+    t.setLanes(point, *n.vectorAxis, arith::MulIOp::create(t.builder, loc, column, index(lanes)), lanes,
+               n.extents[*n.vectorAxis], /*partial=*/false, loc);
+    for (Axis axis : llvm::reverse(rows)) {
+      auto [outer, inner] = split(rest, *n.extents[axis].constant);
+      point.positions[axis] = axis == rows.front() ? rest : inner;
+      rest = outer;
+    }
+    return addStep(point, accs);
+  };
+  // Of short vectors, as rows of 14 elements have, a thread takes several at once: each alone would wait for memory.
+  constexpr int64_t mostProducts = 128;
+  const int64_t together =
+      std::clamp<int64_t>(mostProducts / (numTaps * lanes), 1, std::clamp<int64_t>(fits::mostLanes / lanes, 1, 4));
+  const int64_t total = count * vectors, covered = together == 1 ? 0 : total - total % (together * t.threads);
+  FailureOr<Accumulators> own = identities;
+  if (covered != 0)
+    own = n.emitFor(t.thread(), index(covered), together * t.threads, identities,
+                    [&](Value first, Accumulators accs) -> FailureOr<Accumulators> {
+                      for (int64_t i = 0; i < together; ++i) {
+                        FailureOr<Accumulators> next =
+                            step(t.evaluator.addIndex(first, index(i * t.threads), loc), accs);
+                        if (failed(next))
+                          return failure();
+                        accs = *next;
+                      }
+                      return accs;
+                    });
+  if (succeeded(own) && covered != total) {
+    Value first = covered == 0 ? t.thread() : t.evaluator.addIndex(t.thread(), index(covered), loc);
+    own = n.emitFor(first, index(total), t.threads, *own, step);
+  }
   t.evaluator.shareWindows(false);
   if (failed(own))
     return failure();

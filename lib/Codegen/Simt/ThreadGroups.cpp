@@ -58,6 +58,7 @@ void ThreadGroups::choose(ArrayRef<Axis> outer) {
     return;
   groups = std::min(t.threads / vectors, *n.extents[*groupAxis].constant);
   groupVectors = vectors;
+  narrower = n.lanes / own;
   n.lanes = own;
   n.unroll = 1;
 }
@@ -79,23 +80,30 @@ FailureOr<ThreadGroups::Accumulators> ThreadGroups::walkSteps(int64_t extent, in
     Value exists = arith::CmpIOp::create(t.builder, loc, arith::CmpIPredicate::ult, first, index(groups));
     first = arith::SelectOp::create(t.builder, loc, exists, first, index(extent));
   }
-  const int64_t covered = extent - extent % (count * groups);
+  // What is left of steps that are taken together is taken in fewer together: of single ones each waits for memory.
   FailureOr<Accumulators> results = accs;
-  if (covered != 0)
-    results = n.emitFor(
-        first, index(covered), count * groups, accs, [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
-          for (int64_t u = 0; u < count; ++u) {
-            FailureOr<Accumulators> next = body(t.evaluator.addIndex(i, index(u * groups), loc), carried);
-            if (failed(next))
-              return failure();
-            carried = *next;
-          }
-          return carried;
-        });
-  if (failed(results) || covered == extent)
-    return results;
-  Value rest = t.evaluator.addIndex(first, index(covered), loc);
-  return n.emitFor(rest, index(extent), groups, *results, body);
+  int64_t covered = 0;
+  for (int64_t together = count > 1 ? count * narrower : count; together > 0 && covered != extent; together /= 2) {
+    const int64_t end = extent - (extent - covered) % (together * groups);
+    if (together > 1 && end == covered)
+      continue;
+    Value begin = covered == 0 ? first : t.evaluator.addIndex(first, index(covered), loc);
+    covered = together == 1 ? extent : end;
+    results = n.emitFor(begin, index(covered), together * groups, *results,
+                        [&](Value i, Accumulators carried) -> FailureOr<Accumulators> {
+                          for (int64_t u = 0; u < together; ++u) {
+                            FailureOr<Accumulators> next =
+                                body(t.evaluator.addIndex(i, index(u * groups), loc), carried);
+                            if (failed(next))
+                              return failure();
+                            carried = *next;
+                          }
+                          return carried;
+                        });
+    if (failed(results))
+      return failure();
+  }
+  return results;
 }
 
 void ThreadGroups::finish(ArrayRef<Value> partial, Point point) {

@@ -38,6 +38,8 @@ private:
   TileContext &t;
   mlir::Location loc;
   int64_t groups = 1, groupVectors = 1;
+  /// How much narrower vectors are than those that a thread reads at once: so many more steps are taken together.
+  int64_t narrower = 1;
   std::optional<Axis> groupAxis;
 };
 

@@ -95,6 +95,8 @@ namespace sums {
 inline constexpr double aloneRate = 0.5;
 /// Launches that a product takes longer than whose parts are worth a second kernel.
 inline constexpr double worthLaunches = 2;
+/// Of a wave of workgroups that add up parts of rows, what each workgroup takes beside. Not measured.
+inline constexpr double shareOfWave = 0.02;
 } // namespace sums
 
 /// Products by instructions of warps, of slices in a ring (ChooseWarps).
