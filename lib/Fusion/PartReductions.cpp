@@ -17,6 +17,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace zyx::fusion {
 #define GEN_PASS_DEF_PARTREDUCTIONSPASS
@@ -122,26 +123,102 @@ struct Parts {
 
 } // namespace
 
-/// Whether parts save more than the launch that adds them up, and that no reader of the sum shares with them: without
-/// them fewer cores read, and each has one workgroup.
-static bool savesLaunch(ReduceOp op, const TargetInfo &machine) {
+static int64_t numElements(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+/// What a value is read from: through what computes it element by element, up to what is stored or rounded.
+static void collectSources(Value value, llvm::SmallSetVector<Value, 8> &sources, llvm::SmallDenseSet<Value> &seen) {
+  if (!seen.insert(value).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (isa_and_nonnull<ConstantOp, IotaOp>(op))
+    return;
+  auto bitsOf = [](Value each) { return cast<RankedTensorType>(each.getType()).getElementTypeBitWidth(); };
+  const bool isNarrowing = isa_and_nonnull<CastOp>(op) && bitsOf(op->getOperand(0)) > bitsOf(value);
+  if (op && (isView(op) || (isElementwise(op) && !isNarrowing))) {
+    for (Value operand : op->getOperands())
+      collectSources(operand, sources, seen);
+    return;
+  }
+  sources.insert(value);
+}
+
+/// Whether as many elements are computed of a sum as it has summed up, as in a norm: who adds up parts cannot compute
+/// them, so that they need a kernel of their own behind it, and without parts they do not.
+static bool isSpreadAgain(ReduceOp op) {
+  constexpr size_t mostValues = 64;
+  const int64_t elements = numElements(op.getX());
+  llvm::SmallSetVector<Value, 16> values;
+  values.insert(op.getResult());
+  for (size_t i = 0; i < values.size() && values.size() < mostValues; ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (!isElementwise(user) && !isa<ExpandOp, PermuteOp, ReshapeOp>(user))
+        continue;
+      if (isa<ExpandOp>(user) && numElements(user->getResult(0)) == elements)
+        return true;
+      values.insert(user->getResult(0));
+    }
+  return false;
+}
+
+static llvm::SmallSetVector<Value, 8> sourcesOf(ReduceOp op) {
+  llvm::SmallSetVector<Value, 8> sources;
+  llvm::SmallDenseSet<Value> seen;
+  collectSources(op.getX(), sources, seen);
+  return sources;
+}
+
+/// Sums that are spread again, and those of the same elements that their kernels take along (JoinSums): one with parts
+/// would be two launches beside them.
+static llvm::DenseSet<Operation *> findSpread(Block &block) {
+  llvm::DenseSet<Operation *> found;
+  llvm::MapVector<std::pair<Attribute, Attribute>, SmallVector<ReduceOp>> alike;
+  for (auto op : block.getOps<ReduceOp>())
+    if (hasManyElements(op)) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape();
+      alike[{Builder(op.getContext()).getDenseI64ArrayAttr(shape), op.getDimsAttr()}].push_back(op);
+    }
+  for (auto &[_, ops] : alike) {
+    llvm::SmallDenseSet<Value> read;
+    for (ReduceOp op : ops)
+      if (isSpreadAgain(op)) {
+        found.insert(op);
+        for (Value source : sourcesOf(op))
+          if (2 * numElements(source) >= numElements(op.getX()))
+            read.insert(source);
+      }
+    for (ReduceOp op : ops)
+      if (llvm::any_of(sourcesOf(op), [&](Value source) { return read.contains(source); }))
+        found.insert(op);
+  }
+  return found;
+}
+
+/// Whether parts save more than the launches that they need: of what adds them up, which no reader of the sum shares
+/// with them, and of who spreads it again. Without them fewer cores read, and each has one workgroup.
+static bool savesLaunches(ReduceOp op, bool isSpread, const TargetInfo &machine) {
   const int64_t threads = isAlongRows(op) ? zyx::target::rowThreads(machine) : zyx::target::columnThreads(machine);
   const double memory = static_cast<double>(machine.costs.memoryBytesPerCycle),
                cores = static_cast<double>(machine.cores);
   if (memory == 0 || threads == 0)
     return true;
-  auto widened = op.getX().getDefiningOp<CastOp>();
-  auto type = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType());
-  const double bytes = static_cast<double>(type.getNumElements()) *
-                       static_cast<double>(llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8));
+  double bytes = 0;
+  for (Value source : sourcesOf(op)) {
+    const Type element = cast<RankedTensorType>(source.getType()).getElementType();
+    bytes += static_cast<double>(numElements(source)) *
+             static_cast<double>(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+  }
   const auto workgroups = static_cast<double>(std::max<int64_t>(threadsOf(op, machine) / threads, 1));
-  const double whole = bytes / (std::min(workgroups, cores) * memory * zyx::target::fits::sums::aloneRate);
-  return whole - bytes / (cores * memory) > static_cast<double>(machine.costs.launchCycles);
+  // Where a kernel walks its elements again, two workgroups of a core do so at different times, and read all it can.
+  const double rate = zyx::target::fits::sums::aloneRate;
+  const double reading = isSpread ? std::min(workgroups * rate, cores) : std::min(workgroups, cores) * rate;
+  const double whole = bytes / (reading * memory);
+  const int launches = isSpread ? 2 : 1;
+  return whole - bytes / (cores * memory) > launches * static_cast<double>(machine.costs.launchCycles);
 }
 
 /// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
 /// is not the most of it.
-static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) {
+static std::optional<Parts> chooseParts(ReduceOp op, bool isSpread, const TargetInfo &machine) {
   constexpr int64_t fewestElements = 64, mostParts = 4096;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape(), dims = op.getDims();
   const int64_t contiguous = contiguousDim(op), all = ShapedType::getNumElements(shape);
@@ -151,7 +228,7 @@ static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) 
   const int64_t fewest = isAlongRows(op) ? fewestElements * zyx::target::rowThreads(machine) / 8 : fewestElements;
   const int64_t most = std::min(combined / fewest, mostParts);
   const int64_t wanted = std::min(machine.busyThreads() / std::max<int64_t>(threadsOf(op, machine), 1), most);
-  if (wanted < 2 || dims.size() > 8 || !savesLaunch(op, machine))
+  if (wanted < 2 || dims.size() > 8 || !savesLaunches(op, isSpread, machine))
     return std::nullopt;
   std::optional<std::pair<Parts, int64_t>> best;
   auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };
@@ -305,8 +382,8 @@ private:
 } // namespace
 
 /// Gives a reduction parts as dimensions of their own, and notes which these are.
-static void partForCard(ReduceOp op, const TargetInfo &machine) {
-  const std::optional<Parts> parts = chooseParts(op, machine);
+static void partForCard(ReduceOp op, bool isSpread, const TargetInfo &machine) {
+  const std::optional<Parts> parts = chooseParts(op, isSpread, machine);
   if (!parts)
     return;
   auto type = cast<RankedTensorType>(op.getX().getType());
@@ -339,6 +416,9 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
   if (turn)
     noteLastDims(block);
   const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, machine);
+  llvm::DenseSet<Operation *> spread;
+  if (machine.hasSubgroups())
+    spread = findSpread(block);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     // Rows may have parts already.
     if (op->hasAttr(partsAttrName)) {
@@ -348,10 +428,11 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
     }
     if (!isLong(op, machine) || whole.contains(op))
       continue;
+    const bool isSpread = spread.contains(op);
     if (zyx::fusion::isRounded(op))
       op = widen(op);
     if (machine.hasSubgroups()) {
-      partForCard(op, machine);
+      partForCard(op, isSpread, machine);
       continue;
     }
     if (hasRows(op))

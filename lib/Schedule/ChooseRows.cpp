@@ -320,7 +320,7 @@ private:
         rows = axis;
     if (!row || !rows || axes.extent(*rows) < 2 || combined < fewestElements)
       return false;
-    const int64_t groupThreads = std::min<int64_t>(combined < manyElements ? 128 : 256, target.simt.workgroupThreads);
+    int64_t groupThreads = std::min<int64_t>(combined < manyElements ? 128 : 256, target.simt.workgroupThreads);
     // All are combined along the same axes, and each result is one number of a program.
     const bool areSame = !func.walk([&](ReduceOp reduce) {
                                 int64_t own = 1;
@@ -338,6 +338,12 @@ private:
     const int64_t vectors = axes.extent(*row) / lanes;
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
+    // Few have larger workgroups, while threads have several vectors: one for each core is as large as two would be.
+    // Two groups of threads are worth more than a second workgroup that a core has registers for.
+    const int64_t mostGroupThreads = std::min(combined / (vectorsPerThread * lanes), target.simt.workgroupThreads / 2);
+    while (2 * groupThreads <= mostGroupThreads &&
+           (programs <= target.cores || (programs <= 2 * target.cores && groupThreads < 2 * vectors)))
+      groupThreads *= 2;
     // Where a thread has a result, or some, there are enough of them; or where threads that share a row have all rows
     // of a result, one after the other.
     const int64_t sharing =
@@ -346,7 +352,11 @@ private:
         (sharing >= draft.fewestThreads && programs * sharing >= target.busyThreads() / 2) ||
         programs / target.lanes(4) >= target.cores * fewestPrograms)
       return false;
-    const int64_t groups = std::min(groupThreads / vectors, axes.extent(*rows));
+    const int64_t most = std::min(groupThreads / vectors, axes.extent(*rows));
+    if (most < 2)
+      return false;
+    // No more of them than the longest turns need.
+    const int64_t groups = llvm::divideCeil(axes.extent(*rows), llvm::divideCeil(axes.extent(*rows), most));
     if (groups < 2)
       return false;
     draft.steps.clear();

@@ -107,3 +107,37 @@ func.func @finished(%a: tensor<1024x1024x64xf32>, %w: tensor<64x144xf32>, %dy: t
   %s = graph.reduce add %m dims = [0, 1] : tensor<1024x1024x144xf32> -> tensor<144xf32>
   return %s : tensor<144xf32>
 }
+
+// Parts of a sum that as many elements wait for as it has would be two launches more: what adds them up, and what reads the
+// elements again. Such a sum stays whole where others get parts, and so does one that its kernel takes along.
+// CARD-LABEL: func.func @spread
+// CARD-NOT: zyx.parts
+// CARD: return
+func.func @spread(%x: tensor<16x64x28x28xf32>) -> (tensor<16x64x28x28xf32>, tensor<64xf32>) {
+  %0 = graph.reduce add %x dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  %1 = graph.reshape %0 : tensor<64xf32> -> tensor<1x64x1x1xf32>
+  %2 = graph.expand %1 : tensor<1x64x1x1xf32> -> tensor<16x64x28x28xf32>
+  %3 = graph.binary sub %x, %2 : tensor<16x64x28x28xf32>
+  %4 = graph.unary abs %x : tensor<16x64x28x28xf32>
+  %5 = graph.reduce add %4 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  return %3, %5 : tensor<16x64x28x28xf32>, tensor<64xf32>
+}
+
+// CARD-LABEL: func.func @alone
+// CARD: graph.reduce add %{{.*}} {zyx.parts = {{.*}}}
+func.func @alone(%x: tensor<16x64x28x28xf32>) -> tensor<64xf32> {
+  %0 = graph.unary abs %x : tensor<16x64x28x28xf32>
+  %1 = graph.reduce add %0 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  return %1 : tensor<64xf32>
+}
+
+// Half of the bytes are read where the terms are made of 16 bits.
+// CARD-LABEL: func.func @narrow
+// CARD-NOT: zyx.parts
+// CARD: return
+func.func @narrow(%x: tensor<16x64x28x28xbf16>) -> tensor<64xf32> {
+  %0 = graph.cast %x : tensor<16x64x28x28xbf16> -> tensor<16x64x28x28xf32>
+  %1 = graph.unary abs %0 : tensor<16x64x28x28xf32>
+  %2 = graph.reduce add %1 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  return %2 : tensor<64xf32>
+}
