@@ -144,7 +144,7 @@ private:
   /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
   /// threads have the rows of it in turns. False where another way is better.
   bool chooseColumns() {
-    constexpr int64_t fewestVectors = 4, rowsPerGroup = 8, fewestRows = 32;
+    constexpr int64_t fewestVectors = 4, rowsPerGroup = 8, fewestRowsPerGroup = 2, fewestRows = 32, groupsOfIdle = 32;
     if (!target.hasSubgroups() || !draft.dots.empty() || !mayGroupRows())
       return false;
     const int64_t mostVectors = zyx::target::stripBytes(target) / target.accessBytes(),
@@ -204,6 +204,12 @@ private:
     int64_t groups = std::min(power(rows / rowsPerGroup), power(groupThreads / vectors));
     while (groups > 2 && programs * vectors * groups > 2 * wanted)
       groups /= 2;
+    // Where most of the machine is idle, a thread has fewer rows, and waits for fewer. Who adds up the groups waits for
+    // more of them.
+    const int64_t mostGroups =
+        std::min({power(rows / fewestRowsPerGroup), power(groupThreads / vectors), groupsOfIdle});
+    while (groups < mostGroups && 4 * programs * vectors * groups <= wanted)
+      groups *= 2;
     if (groups < 2)
       return false;
     for (Axis axis : parallel)

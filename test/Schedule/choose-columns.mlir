@@ -29,6 +29,18 @@ kernel.func @columns(%x: !f, %y: !f) {
   kernel.return
 }
 
+// Images across whose channels sums go: 224 strips of 7 vectors leave the machine idle, so that a thread has three rows.
+// CHECK-LABEL: kernel.func @across({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"n", 1>, #kernel.grid_step<"p", 28>{{.*}}]>, threads = 224 : i64}
+kernel.func @across(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[32, 96, 196] strides [18816, 196, 1]>]> : !f -> !kernel.view<32x96x196xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["n", "c", "p"] in_bounds [true, true, true] : !kernel.view<32x96x196xf32, global> -> tensor<32x96x196xf32>
+  %2 = kernel.reduce add %1 dims [1] : tensor<32x96x196xf32> -> tensor<32x196xf32>
+  %3 = kernel.view %y map <[<[32, 196] strides [196, 1]>]> : !f -> !kernel.view<32x196xf32, global>
+  kernel.store %2, %3[%c0, %c0] in_bounds [true, true] : tensor<32x196xf32>, !kernel.view<32x196xf32, global>
+  kernel.return
+}
+
 // Short rows of many images: 7 vectors of two elements, and 32 rows at a time, in two turns. Few channels have larger
 // workgroups, with groups no more than the turns need.
 // CHECK-LABEL: kernel.func @channels({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 448 : i64}
