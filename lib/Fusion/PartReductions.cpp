@@ -125,21 +125,36 @@ struct Parts {
 
 static int64_t numElements(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
-/// What a value is read from: through what computes it element by element, up to what is stored or rounded.
-static void collectSources(Value value, llvm::SmallSetVector<Value, 8> &sources, llvm::SmallDenseSet<Value> &seen) {
-  if (!seen.insert(value).second)
-    return;
+static double bytesOf(Value value) {
+  const Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return static_cast<double>(numElements(value)) *
+         static_cast<double>(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
+/// What a value is read from: through what computes it element by element, up to what is stored, or has fewer bytes
+/// than what it is made of.
+static llvm::SmallSetVector<Value, 8> sourcesOf(Value value, llvm::SmallDenseSet<Value> &seen) {
+  llvm::SmallSetVector<Value, 8> sources;
   Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<ConstantOp, IotaOp>(op))
-    return;
-  auto bitsOf = [](Value each) { return cast<RankedTensorType>(each.getType()).getElementTypeBitWidth(); };
-  const bool isNarrowing = isa_and_nonnull<CastOp>(op) && bitsOf(op->getOperand(0)) > bitsOf(value);
-  if (op && (isView(op) || (isElementwise(op) && !isNarrowing))) {
+  if (!seen.insert(value).second || isa_and_nonnull<ConstantOp, IotaOp>(op))
+    return sources;
+  if (op && (isView(op) || isElementwise(op)))
     for (Value operand : op->getOperands())
-      collectSources(operand, sources, seen);
-    return;
+      sources.insert_range(sourcesOf(operand, seen));
+  double bytes = 0;
+  for (Value source : sources)
+    bytes += bytesOf(source);
+  if (!op || !(isView(op) || isElementwise(op)) || (isElementwise(op) && bytesOf(value) < bytes)) {
+    sources.clear();
+    sources.insert(value);
   }
-  sources.insert(value);
+  return sources;
+}
+
+static llvm::SmallSetVector<Value, 8> sourcesOf(ReduceOp op) {
+  llvm::SmallSetVector<Value, 8> sources;
+  llvm::SmallDenseSet<Value> seen;
+  return sourcesOf(op.getX(), seen);
 }
 
 /// Whether as many elements are computed of a sum as it has summed up, as in a norm: who adds up parts cannot compute
@@ -160,25 +175,40 @@ static bool isSpreadAgain(ReduceOp op) {
   return false;
 }
 
-static llvm::SmallSetVector<Value, 8> sourcesOf(ReduceOp op) {
-  llvm::SmallSetVector<Value, 8> sources;
-  llvm::SmallDenseSet<Value> seen;
-  collectSources(op.getX(), sources, seen);
-  return sources;
+/// By how many cycles parts save more than the launches that they need: of what adds them up, which no reader of the
+/// sum shares with them, and of who spreads it again. Without them fewer cores read, and each has one workgroup.
+static double savedByParts(ReduceOp op, bool isSpread, const TargetInfo &machine) {
+  const int64_t threads = isAlongRows(op) ? zyx::target::rowThreads(machine) : zyx::target::columnThreads(machine);
+  const double memory = static_cast<double>(machine.costs.memoryBytesPerCycle),
+               cores = static_cast<double>(machine.cores);
+  if (memory == 0 || threads == 0)
+    return 1;
+  double bytes = 0;
+  for (Value source : sourcesOf(op))
+    bytes += bytesOf(source);
+  const auto workgroups = static_cast<double>(std::max<int64_t>(threadsOf(op, machine) / threads, 1));
+  // Where a kernel walks its elements again, two workgroups of a core do so at different times, and read all it can.
+  const double rate = zyx::target::fits::sums::aloneRate;
+  const double reading = isSpread ? std::min(workgroups * rate, cores) : std::min(workgroups, cores) * rate;
+  const double whole = bytes / (reading * memory);
+  const int launches = isSpread ? 2 : 1;
+  return whole - bytes / (cores * memory) - launches * static_cast<double>(machine.costs.launchCycles);
 }
 
 /// Sums that are spread again, and those of the same elements that their kernels take along (JoinSums): one with parts
-/// would be two launches beside them.
-static llvm::DenseSet<Operation *> findSpread(Block &block) {
-  llvm::DenseSet<Operation *> found;
+/// would be two launches beside them. What parts save all of the same sizes together, as one of them with parts leaves
+/// the others no kernel that is whole.
+static llvm::DenseMap<Operation *, double> findSpread(Block &block, const TargetInfo &machine) {
+  llvm::DenseMap<Operation *, double> saved;
   llvm::MapVector<std::pair<Attribute, Attribute>, SmallVector<ReduceOp>> alike;
   for (auto op : block.getOps<ReduceOp>())
-    if (hasManyElements(op)) {
+    if (isLong(op, machine)) {
       ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape();
       alike[{Builder(op.getContext()).getDenseI64ArrayAttr(shape), op.getDimsAttr()}].push_back(op);
     }
   for (auto &[_, ops] : alike) {
     llvm::SmallDenseSet<Value> read;
+    llvm::SmallSetVector<ReduceOp, 8> found;
     for (ReduceOp op : ops)
       if (isSpreadAgain(op)) {
         found.insert(op);
@@ -189,36 +219,18 @@ static llvm::DenseSet<Operation *> findSpread(Block &block) {
     for (ReduceOp op : ops)
       if (llvm::any_of(sourcesOf(op), [&](Value source) { return read.contains(source); }))
         found.insert(op);
+    double all = 0;
+    for (ReduceOp op : found)
+      all += savedByParts(op, /*isSpread=*/true, machine);
+    for (ReduceOp op : found)
+      saved[op] = all;
   }
-  return found;
-}
-
-/// Whether parts save more than the launches that they need: of what adds them up, which no reader of the sum shares
-/// with them, and of who spreads it again. Without them fewer cores read, and each has one workgroup.
-static bool savesLaunches(ReduceOp op, bool isSpread, const TargetInfo &machine) {
-  const int64_t threads = isAlongRows(op) ? zyx::target::rowThreads(machine) : zyx::target::columnThreads(machine);
-  const double memory = static_cast<double>(machine.costs.memoryBytesPerCycle),
-               cores = static_cast<double>(machine.cores);
-  if (memory == 0 || threads == 0)
-    return true;
-  double bytes = 0;
-  for (Value source : sourcesOf(op)) {
-    const Type element = cast<RankedTensorType>(source.getType()).getElementType();
-    bytes += static_cast<double>(numElements(source)) *
-             static_cast<double>(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
-  }
-  const auto workgroups = static_cast<double>(std::max<int64_t>(threadsOf(op, machine) / threads, 1));
-  // Where a kernel walks its elements again, two workgroups of a core do so at different times, and read all it can.
-  const double rate = zyx::target::fits::sums::aloneRate;
-  const double reading = isSpread ? std::min(workgroups * rate, cores) : std::min(workgroups, cores) * rate;
-  const double whole = bytes / (reading * memory);
-  const int launches = isSpread ? 2 : 1;
-  return whole - bytes / (cores * memory) > launches * static_cast<double>(machine.costs.launchCycles);
+  return saved;
 }
 
 /// As many parts as a card wants, as nearly as the extents allow. Each has some rows to add up, so that adding up parts
 /// is not the most of it.
-static std::optional<Parts> chooseParts(ReduceOp op, bool isSpread, const TargetInfo &machine) {
+static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) {
   constexpr int64_t fewestElements = 64, mostParts = 4096;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape(), dims = op.getDims();
   const int64_t contiguous = contiguousDim(op), all = ShapedType::getNumElements(shape);
@@ -228,7 +240,7 @@ static std::optional<Parts> chooseParts(ReduceOp op, bool isSpread, const Target
   const int64_t fewest = isAlongRows(op) ? fewestElements * zyx::target::rowThreads(machine) / 8 : fewestElements;
   const int64_t most = std::min(combined / fewest, mostParts);
   const int64_t wanted = std::min(machine.busyThreads() / std::max<int64_t>(threadsOf(op, machine), 1), most);
-  if (wanted < 2 || dims.size() > 8 || !savesLaunches(op, isSpread, machine))
+  if (wanted < 2 || dims.size() > 8)
     return std::nullopt;
   std::optional<std::pair<Parts, int64_t>> best;
   auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };
@@ -382,8 +394,8 @@ private:
 } // namespace
 
 /// Gives a reduction parts as dimensions of their own, and notes which these are.
-static void partForCard(ReduceOp op, bool isSpread, const TargetInfo &machine) {
-  const std::optional<Parts> parts = chooseParts(op, isSpread, machine);
+static void partForCard(ReduceOp op, const TargetInfo &machine) {
+  const std::optional<Parts> parts = chooseParts(op, machine);
   if (!parts)
     return;
   auto type = cast<RankedTensorType>(op.getX().getType());
@@ -416,9 +428,9 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
   if (turn)
     noteLastDims(block);
   const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, machine);
-  llvm::DenseSet<Operation *> spread;
+  llvm::DenseMap<Operation *, double> spread;
   if (machine.hasSubgroups())
-    spread = findSpread(block);
+    spread = findSpread(block, machine);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     // Rows may have parts already.
     if (op->hasAttr(partsAttrName)) {
@@ -428,11 +440,14 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
     }
     if (!isLong(op, machine) || whole.contains(op))
       continue;
-    const bool isSpread = spread.contains(op);
+    auto known = spread.find(op);
+    const bool areWorth = !machine.hasSubgroups() ||
+                          (known != spread.end() ? known->second : savedByParts(op, /*isSpread=*/false, machine)) > 0;
     if (zyx::fusion::isRounded(op))
       op = widen(op);
     if (machine.hasSubgroups()) {
-      partForCard(op, isSpread, machine);
+      if (areWorth)
+        partForCard(op, machine);
       continue;
     }
     if (hasRows(op))

@@ -141,3 +141,22 @@ func.func @narrow(%x: tensor<16x64x28x28xbf16>) -> tensor<64xf32> {
   %2 = graph.reduce add %1 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
   return %2 : tensor<64xf32>
 }
+
+// Of sums that are spread over the same elements either all stay whole or none: here the second one reads more, and would
+// get parts by itself.
+// CARD-LABEL: func.func @chain
+// CARD-NOT: zyx.parts
+// CARD: return
+func.func @chain(%x: tensor<16x64x28x28xbf16>, %y: tensor<16x64x28x28xf32>) -> tensor<16x64x28x28xf32> {
+  %0 = graph.cast %x : tensor<16x64x28x28xbf16> -> tensor<16x64x28x28xf32>
+  %1 = graph.reduce add %0 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  %2 = graph.reshape %1 : tensor<64xf32> -> tensor<1x64x1x1xf32>
+  %3 = graph.expand %2 : tensor<1x64x1x1xf32> -> tensor<16x64x28x28xf32>
+  %4 = graph.binary sub %0, %3 : tensor<16x64x28x28xf32>
+  %5 = graph.binary mul %4, %y : tensor<16x64x28x28xf32>
+  %6 = graph.reduce add %5 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  %7 = graph.reshape %6 : tensor<64xf32> -> tensor<1x64x1x1xf32>
+  %8 = graph.expand %7 : tensor<1x64x1x1xf32> -> tensor<16x64x28x28xf32>
+  %9 = graph.binary sub %4, %8 : tensor<16x64x28x28xf32>
+  return %9 : tensor<16x64x28x28xf32>
+}
