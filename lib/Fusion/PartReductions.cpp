@@ -17,6 +17,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -124,21 +125,109 @@ struct Parts {
 
 } // namespace
 
-/// Whether parts save more than the launch that adds them up, and that no reader of the sum shares with them: without
-/// them fewer cores read, and each has one workgroup.
-static bool savesLaunch(ReduceOp op, const TargetInfo &machine) {
+static int64_t numElements(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+static double bytesOf(Value value) {
+  const Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  return static_cast<double>(numElements(value)) *
+         static_cast<double>(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+}
+
+/// What a value is read from: through what computes it element by element, up to what is stored, or has fewer bytes
+/// than what it is made of.
+static llvm::SmallSetVector<Value, 8> sourcesOf(Value value, llvm::SmallDenseSet<Value> &seen) {
+  llvm::SmallSetVector<Value, 8> sources;
+  Operation *op = value.getDefiningOp();
+  if (!seen.insert(value).second || isa_and_nonnull<ConstantOp, IotaOp>(op))
+    return sources;
+  if (op && (isView(op) || isElementwise(op)))
+    for (Value operand : op->getOperands())
+      sources.insert_range(sourcesOf(operand, seen));
+  double bytes = 0;
+  for (Value source : sources)
+    bytes += bytesOf(source);
+  if (!op || !(isView(op) || isElementwise(op)) || (isElementwise(op) && bytesOf(value) < bytes)) {
+    sources.clear();
+    sources.insert(value);
+  }
+  return sources;
+}
+
+static llvm::SmallSetVector<Value, 8> sourcesOf(ReduceOp op) {
+  llvm::SmallSetVector<Value, 8> sources;
+  llvm::SmallDenseSet<Value> seen;
+  return sourcesOf(op.getX(), seen);
+}
+
+/// Whether as many elements are computed of a sum as it has summed up, as in a norm: who adds up parts cannot compute
+/// them, so that they need a kernel of their own behind it, and without parts they do not.
+static bool isSpreadAgain(ReduceOp op) {
+  constexpr size_t mostValues = 64;
+  const int64_t elements = numElements(op.getX());
+  llvm::SmallSetVector<Value, 16> values;
+  values.insert(op.getResult());
+  for (size_t i = 0; i < values.size() && values.size() < mostValues; ++i)
+    for (Operation *user : values[i].getUsers()) {
+      if (!isElementwise(user) && !isa<ExpandOp, PermuteOp, ReshapeOp>(user))
+        continue;
+      if (isa<ExpandOp>(user) && numElements(user->getResult(0)) == elements)
+        return true;
+      values.insert(user->getResult(0));
+    }
+  return false;
+}
+
+/// By how many cycles parts save more than the launches that they need: of what adds them up, which no reader of the
+/// sum shares with them, and of who spreads it again. Without them fewer cores read, and each has one workgroup.
+static double savedByParts(ReduceOp op, bool isSpread, const TargetInfo &machine) {
   const int64_t threads = isAlongRows(op) ? zyx::target::rowThreads(machine) : zyx::target::columnThreads(machine);
   const double memory = static_cast<double>(machine.costs.memoryBytesPerCycle),
                cores = static_cast<double>(machine.cores);
   if (memory == 0 || threads == 0)
-    return true;
-  auto widened = op.getX().getDefiningOp<CastOp>();
-  auto type = cast<RankedTensorType>((widened ? widened.getX() : op.getX()).getType());
-  const double bytes = static_cast<double>(type.getNumElements()) *
-                       static_cast<double>(llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8));
+    return 1;
+  double bytes = 0;
+  for (Value source : sourcesOf(op))
+    bytes += bytesOf(source);
   const auto workgroups = static_cast<double>(std::max<int64_t>(threadsOf(op, machine) / threads, 1));
-  const double whole = bytes / (std::min(workgroups, cores) * memory * zyx::target::fits::sums::aloneRate);
-  return whole - bytes / (cores * memory) > static_cast<double>(machine.costs.launchCycles);
+  // Where a kernel walks its elements again, two workgroups of a core do so at different times, and read all it can.
+  const double rate = zyx::target::fits::sums::aloneRate;
+  const double reading = isSpread ? std::min(workgroups * rate, cores) : std::min(workgroups, cores) * rate;
+  const double whole = bytes / (reading * memory);
+  const int launches = isSpread ? 2 : 1;
+  return whole - bytes / (cores * memory) - launches * static_cast<double>(machine.costs.launchCycles);
+}
+
+/// Sums that are spread again, and those of the same elements that their kernels take along (JoinSums): one with parts
+/// would be two launches beside them. What parts save all of the same sizes together, as one of them with parts leaves
+/// the others no kernel that is whole.
+static llvm::DenseMap<Operation *, double> findSpread(Block &block, const TargetInfo &machine) {
+  llvm::DenseMap<Operation *, double> saved;
+  llvm::MapVector<std::pair<Attribute, Attribute>, SmallVector<ReduceOp>> alike;
+  for (auto op : block.getOps<ReduceOp>())
+    if (isLong(op, machine)) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getX().getType()).getShape();
+      alike[{Builder(op.getContext()).getDenseI64ArrayAttr(shape), op.getDimsAttr()}].push_back(op);
+    }
+  for (auto &[_, ops] : alike) {
+    llvm::SmallDenseSet<Value> read;
+    llvm::SmallSetVector<ReduceOp, 8> found;
+    for (ReduceOp op : ops)
+      if (isSpreadAgain(op)) {
+        found.insert(op);
+        for (Value source : sourcesOf(op))
+          if (2 * numElements(source) >= numElements(op.getX()))
+            read.insert(source);
+      }
+    for (ReduceOp op : ops)
+      if (llvm::any_of(sourcesOf(op), [&](Value source) { return read.contains(source); }))
+        found.insert(op);
+    double all = 0;
+    for (ReduceOp op : found)
+      all += savedByParts(op, /*isSpread=*/true, machine);
+    for (ReduceOp op : found)
+      saved[op] = all;
+  }
+  return saved;
 }
 
 /// How long parts of sums along rows take, as a share of what they would take if all cores were busy to the end. Their
@@ -171,7 +260,7 @@ static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) 
   const int64_t fewest = isAlongRows(op) ? fewestElements * zyx::target::rowThreads(machine) / 8 : fewestElements;
   const int64_t most = std::min(combined / fewest, mostParts);
   const int64_t wanted = std::min(machine.busyThreads() / std::max<int64_t>(threadsOf(op, machine), 1), most);
-  if (wanted < 2 || dims.size() > 8 || !savesLaunch(op, machine))
+  if (wanted < 2 || dims.size() > 8)
     return std::nullopt;
   std::optional<std::pair<Parts, int64_t>> best;
   auto distance = [&](int64_t parts) { return parts > wanted ? parts - wanted : 2 * (wanted - parts); };
@@ -372,6 +461,9 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
   if (turn)
     noteLastDims(block);
   const llvm::DenseSet<Operation *> whole = findWholeAttentions(block, machine);
+  llvm::DenseMap<Operation *, double> spread;
+  if (machine.hasSubgroups())
+    spread = findSpread(block, machine);
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     // Rows may have parts already.
     if (op->hasAttr(partsAttrName)) {
@@ -381,10 +473,14 @@ static void partReductions(Block &block, const TargetInfo &machine, bool turn) {
     }
     if (!isLong(op, machine) || whole.contains(op))
       continue;
+    auto known = spread.find(op);
+    const bool areWorth = !machine.hasSubgroups() ||
+                          (known != spread.end() ? known->second : savedByParts(op, /*isSpread=*/false, machine)) > 0;
     if (zyx::fusion::isRounded(op))
       op = widen(op);
     if (machine.hasSubgroups()) {
-      partForCard(op, machine);
+      if (areWorth)
+        partForCard(op, machine);
       continue;
     }
     if (hasRows(op))

@@ -144,7 +144,7 @@ private:
   /// Sums of columns of which there are too few for all threads: a workgroup has a strip of columns, and groups of its
   /// threads have the rows of it in turns. False where another way is better.
   bool chooseColumns() {
-    constexpr int64_t fewestVectors = 4, rowsPerGroup = 8, fewestRows = 32;
+    constexpr int64_t fewestVectors = 4, rowsPerGroup = 8, fewestRowsPerGroup = 2, fewestRows = 32, groupsOfIdle = 32;
     if (!target.hasSubgroups() || !draft.dots.empty() || !mayGroupRows())
       return false;
     const int64_t mostVectors = zyx::target::stripBytes(target) / target.accessBytes(),
@@ -204,6 +204,12 @@ private:
     int64_t groups = std::min(power(rows / rowsPerGroup), power(groupThreads / vectors));
     while (groups > 2 && programs * vectors * groups > 2 * wanted)
       groups /= 2;
+    // Where most of the machine is idle, a thread has fewer rows, and waits for fewer. Who adds up the groups waits for
+    // more of them.
+    const int64_t mostGroups =
+        std::min({power(rows / fewestRowsPerGroup), power(groupThreads / vectors), groupsOfIdle});
+    while (groups < mostGroups && 4 * programs * vectors * groups <= wanted)
+      groups *= 2;
     if (groups < 2)
       return false;
     for (Axis axis : parallel)
@@ -321,7 +327,7 @@ private:
         rows = axis;
     if (!row || !rows || axes.extent(*rows) < 2 || combined < fewestElements)
       return false;
-    const int64_t groupThreads = std::min<int64_t>(combined < manyElements ? 128 : 256, target.simt.workgroupThreads);
+    int64_t groupThreads = std::min<int64_t>(combined < manyElements ? 128 : 256, target.simt.workgroupThreads);
     // All are combined along the same axes, and each result is one number of a program.
     const bool areSame = !func.walk([&](ReduceOp reduce) {
                                 int64_t own = 1;
@@ -339,6 +345,12 @@ private:
     const int64_t vectors = axes.extent(*row) / lanes;
     for (Axis axis : parallel)
       programs *= axes.extent(axis);
+    // Few have larger workgroups, while threads have several vectors: one for each core is as large as two would be.
+    // Two groups of threads are worth more than a second workgroup that a core has registers for.
+    const int64_t mostGroupThreads = std::min(combined / (vectorsPerThread * lanes), target.simt.workgroupThreads / 2);
+    while (2 * groupThreads <= mostGroupThreads &&
+           (programs <= target.cores || (programs <= 2 * target.cores && groupThreads < 2 * vectors)))
+      groupThreads *= 2;
     // Where a thread has a result, or some, there are enough of them; or where threads that share a row have all rows
     // of a result, one after the other.
     const int64_t sharing =
@@ -347,7 +359,11 @@ private:
         (sharing >= draft.fewestThreads && programs * sharing >= target.busyThreads() / 2) ||
         programs / target.lanes(4) >= target.cores * fewestPrograms)
       return false;
-    const int64_t groups = std::min(groupThreads / vectors, axes.extent(*rows));
+    const int64_t most = std::min(groupThreads / vectors, axes.extent(*rows));
+    if (most < 2)
+      return false;
+    // No more of them than the longest turns need.
+    const int64_t groups = llvm::divideCeil(axes.extent(*rows), llvm::divideCeil(axes.extent(*rows), most));
     if (groups < 2)
       return false;
     draft.steps.clear();

@@ -34,7 +34,6 @@ namespace {
 
 /// Kernels and buffers of a launch.
 constexpr size_t mostParts = 8, mostBuffers = 64;
-using fits::pointThreads;
 
 /// What is known of a kernel before it is lowered.
 struct KernelFacts {
@@ -49,17 +48,17 @@ struct KernelFacts {
   double cycles = 0;
 
   int64_t groups(int64_t ofThreads) const { return threads == 1 ? llvm::divideCeil(programs, ofThreads) : programs; }
-  int64_t groups() const { return groups(std::max(threads, pointThreads)); }
 };
 
 /// Workgroups of several kernels, of which each gets what the one that needs most of it needs.
 struct Room {
-  int64_t threads = pointThreads;
+  int64_t threads = 1, points = 0;
   int64_t registers = 0, sharedBytes = 0;
   bool multiplies = false;
 
-  void add(const KernelFacts &facts) {
-    threads = std::max(threads, facts.threads);
+  void add(const KernelFacts &facts, const TargetInfo &machine) {
+    points += facts.threads == 1 ? facts.programs : 0;
+    threads = fits::jointThreads(std::max(threads, facts.threads), points, machine.cores);
     registers = std::max(registers, facts.registers);
     sharedBytes = std::max(sharedBytes, facts.sharedBytes);
     multiplies |= facts.multiplies;
@@ -245,9 +244,10 @@ bool LaunchJoiner::mayJoin(plan::LaunchOp launch) {
     return false;
   const KernelFacts &facts = *factsOf(launch.getKernel());
   Room own;
-  own.add(facts);
+  own.add(facts, machine);
   return aloneCycles(launch) <= fits::mostOfLongest * static_cast<double>(machine.costs.launchCycles) &&
-         facts.groups() <= (facts.threads == 1 && !facts.multiplies ? fits::mostWaves : 1) * own.residents(machine);
+         facts.groups(own.threads) <=
+             (facts.threads == 1 && !facts.multiplies ? fits::mostWaves : 1) * own.residents(machine);
 }
 
 /// Whether buffers may have memory for longer, where a launch comes earlier than what it makes is read, or later than
@@ -269,8 +269,9 @@ double LaunchJoiner::estimate(ArrayRef<plan::LaunchOp> launches, const Room &roo
     const KernelFacts &facts = *factsOf(launch.getKernel());
     least += leastOf(launch);
     Room own;
-    own.add(facts);
-    const double each = facts.cycles / static_cast<double>(llvm::divideCeil(facts.groups(), own.residents(machine)));
+    own.add(facts, machine);
+    const double each =
+        facts.cycles / static_cast<double>(llvm::divideCeil(facts.groups(own.threads), own.residents(machine)));
     for (int64_t left = facts.groups(room.threads); left > 0;) {
       auto first = places.begin();
       const auto [time, count] = *first;
@@ -303,7 +304,7 @@ std::optional<double> LaunchJoiner::togetherWith(const Slot &slot, plan::LaunchO
   bool asksForAll = true, asksForSome = false;
   for (plan::LaunchOp each : all) {
     const KernelFacts &facts = *factsOf(each.getKernel());
-    room.add(facts);
+    room.add(facts, machine);
     asksForAll &= facts.minResidentThreads > 0;
     asksForSome |= facts.minResidentThreads > 0;
     buffers.insert(each.getIns().begin(), each.getIns().end());
@@ -325,7 +326,7 @@ std::optional<double> LaunchJoiner::togetherWith(const Slot &slot, plan::LaunchO
     return std::nullopt;
   if (!isShort(all.front())) {
     Room ofLongest;
-    ofLongest.add(*factsOf(all.front().getKernel()));
+    ofLongest.add(*factsOf(all.front().getKernel()), machine);
     if (room.threads != ofLongest.threads || room.residents(machine) != ofLongest.residents(machine))
       return std::nullopt;
   }

@@ -123,3 +123,56 @@ func.func @counts(%at: tensor<8192x8xi64>) -> tensor<256xi64> {
   %7 = graph.reduce add %6 dims = [0, 1] : tensor<8192x8x256xi64> -> tensor<256xi64>
   return %7 : tensor<256xi64>
 }
+
+// Parts of a sum that as many elements wait for as it has would be two launches more: what adds them up, and what reads the
+// elements again. Such a sum stays whole where others get parts, and so does one that its kernel takes along.
+// CARD-LABEL: func.func @spread
+// CARD-NOT: zyx.parts
+// CARD: return
+func.func @spread(%x: tensor<16x64x28x28xf32>) -> (tensor<16x64x28x28xf32>, tensor<64xf32>) {
+  %0 = graph.reduce add %x dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  %1 = graph.reshape %0 : tensor<64xf32> -> tensor<1x64x1x1xf32>
+  %2 = graph.expand %1 : tensor<1x64x1x1xf32> -> tensor<16x64x28x28xf32>
+  %3 = graph.binary sub %x, %2 : tensor<16x64x28x28xf32>
+  %4 = graph.unary abs %x : tensor<16x64x28x28xf32>
+  %5 = graph.reduce add %4 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  return %3, %5 : tensor<16x64x28x28xf32>, tensor<64xf32>
+}
+
+// CARD-LABEL: func.func @alone
+// CARD: graph.reduce add %{{.*}} {zyx.parts = {{.*}}}
+func.func @alone(%x: tensor<16x64x28x28xf32>) -> tensor<64xf32> {
+  %0 = graph.unary abs %x : tensor<16x64x28x28xf32>
+  %1 = graph.reduce add %0 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  return %1 : tensor<64xf32>
+}
+
+// Half of the bytes are read where the terms are made of 16 bits.
+// CARD-LABEL: func.func @narrow
+// CARD-NOT: zyx.parts
+// CARD: return
+func.func @narrow(%x: tensor<16x64x28x28xbf16>) -> tensor<64xf32> {
+  %0 = graph.cast %x : tensor<16x64x28x28xbf16> -> tensor<16x64x28x28xf32>
+  %1 = graph.unary abs %0 : tensor<16x64x28x28xf32>
+  %2 = graph.reduce add %1 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  return %2 : tensor<64xf32>
+}
+
+// Of sums that are spread over the same elements either all stay whole or none: here the second one reads more, and would
+// get parts by itself.
+// CARD-LABEL: func.func @chain
+// CARD-NOT: zyx.parts
+// CARD: return
+func.func @chain(%x: tensor<16x64x28x28xbf16>, %y: tensor<16x64x28x28xf32>) -> tensor<16x64x28x28xf32> {
+  %0 = graph.cast %x : tensor<16x64x28x28xbf16> -> tensor<16x64x28x28xf32>
+  %1 = graph.reduce add %0 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  %2 = graph.reshape %1 : tensor<64xf32> -> tensor<1x64x1x1xf32>
+  %3 = graph.expand %2 : tensor<1x64x1x1xf32> -> tensor<16x64x28x28xf32>
+  %4 = graph.binary sub %0, %3 : tensor<16x64x28x28xf32>
+  %5 = graph.binary mul %4, %y : tensor<16x64x28x28xf32>
+  %6 = graph.reduce add %5 dims = [0, 2, 3] : tensor<16x64x28x28xf32> -> tensor<64xf32>
+  %7 = graph.reshape %6 : tensor<64xf32> -> tensor<1x64x1x1xf32>
+  %8 = graph.expand %7 : tensor<1x64x1x1xf32> -> tensor<16x64x28x28xf32>
+  %9 = graph.binary sub %4, %8 : tensor<16x64x28x28xf32>
+  return %9 : tensor<16x64x28x28xf32>
+}

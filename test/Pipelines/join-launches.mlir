@@ -5,13 +5,13 @@
 
 // The sums of three inputs, each of another size, are one launch of one kernel, and nothing is left of its parts.
 // CHECK-LABEL: plan.func @main
-// CHECK: plan.launch @[[ALL:main_0_and_main_1_and_main_2]] ins(
+// CHECK: plan.launch @[[ALL:main_1_and_main_0_and_main_2]] ins(
 // CHECK-NOT: plan.launch
 // CHECK: kernel.func @[[ALL]]
 // CHECK-SAME: form = #kernel.form<lowered>
 // CHECK-NOT: parts
 // CHECK-NOT: kernel.func
-// PTX-COUNT-1: .entry main_0_and_main_1_and_main_2
+// PTX-COUNT-1: .entry main_1_and_main_0_and_main_2
 // PTX-NOT: brx.idx
 // PTX-NOT: .entry
 // ALONE-NOT: _and_

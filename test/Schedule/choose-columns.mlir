@@ -29,8 +29,21 @@ kernel.func @columns(%x: !f, %y: !f) {
   kernel.return
 }
 
-// Short rows of many images: 7 vectors of two elements, and 18 rows at a time.
-// CHECK-LABEL: kernel.func @channels({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 256 : i64}
+// Images across whose channels sums go: 224 strips of 7 vectors leave the machine idle, so that a thread has three rows.
+// CHECK-LABEL: kernel.func @across({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"n", 1>, #kernel.grid_step<"p", 28>{{.*}}]>, threads = 224 : i64}
+kernel.func @across(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[32, 96, 196] strides [18816, 196, 1]>]> : !f -> !kernel.view<32x96x196xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["n", "c", "p"] in_bounds [true, true, true] : !kernel.view<32x96x196xf32, global> -> tensor<32x96x196xf32>
+  %2 = kernel.reduce add %1 dims [1] : tensor<32x96x196xf32> -> tensor<32x196xf32>
+  %3 = kernel.view %y map <[<[32, 196] strides [196, 1]>]> : !f -> !kernel.view<32x196xf32, global>
+  kernel.store %2, %3[%c0, %c0] in_bounds [true, true] : tensor<32x196xf32>, !kernel.view<32x196xf32, global>
+  kernel.return
+}
+
+// Short rows of many images: 7 vectors of two elements, and 32 rows at a time, in two turns. Few channels have larger
+// workgroups, with groups no more than the turns need.
+// CHECK-LABEL: kernel.func @channels({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 448 : i64}
 kernel.func @channels(%x: !f, %y: !f) {
   %c0 = arith.constant 0 : index
   %0 = kernel.view %x map <[<[64, 10, 14, 14] strides [1960, 196, 14, 1]>]> : !f -> !kernel.view<64x10x14x14xf32, global>
@@ -51,6 +64,31 @@ kernel.func @images(%x: !kernel.buffer<bf16, global>, %y: !f) {
   %3 = kernel.reduce add %2 dims [0, 2] : tensor<8x384x784xf32> -> tensor<384xf32>
   %4 = kernel.view %y map <[<[384] strides [1]>]> : !f -> !kernel.view<384xf32, global>
   kernel.store %3, %4[%c0] in_bounds [true] : tensor<384xf32>, !kernel.view<384xf32, global>
+  kernel.return
+}
+
+// No more than one channel a core: their workgroups have 512 threads, of which four groups of 98 have four turns each.
+// CHECK-LABEL: kernel.func @few_images({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 416 : i64}
+kernel.func @few_images(%x: !kernel.buffer<bf16, global>, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[16, 64, 784] strides [50176, 784, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<16x64x784xbf16, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["n", "c", "p"] in_bounds [true, true, true] : !kernel.view<16x64x784xbf16, global> -> tensor<16x64x784xbf16>
+  %2 = arith.extf %1 : tensor<16x64x784xbf16> to tensor<16x64x784xf32>
+  %3 = kernel.reduce add %2 dims [0, 2] : tensor<16x64x784xf32> -> tensor<64xf32>
+  %4 = kernel.view %y map <[<[64] strides [1]>]> : !f -> !kernel.view<64xf32, global>
+  kernel.store %3, %4[%c0] in_bounds [true] : tensor<64xf32>, !kernel.view<64xf32, global>
+  kernel.return
+}
+
+// Two channels a core, whose rows leave a workgroup of 256 threads no second group.
+// CHECK-LABEL: kernel.func @wide_images({{.*}} attributes {row_groups, schedule = #kernel.schedule<[#kernel.grid_step<"c", 1>]>, threads = 416 : i64}
+kernel.func @wide_images(%x: !f, %y: !f) {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %x map <[<[20, 256, 784] strides [200704, 784, 1]>]> : !f -> !kernel.view<20x256x784xf32, global>
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["n", "c", "p"] in_bounds [true, true, true] : !kernel.view<20x256x784xf32, global> -> tensor<20x256x784xf32>
+  %2 = kernel.reduce add %1 dims [0, 2] : tensor<20x256x784xf32> -> tensor<256xf32>
+  %3 = kernel.view %y map <[<[256] strides [1]>]> : !f -> !kernel.view<256xf32, global>
+  kernel.store %2, %3[%c0] in_bounds [true] : tensor<256xf32>, !kernel.view<256xf32, global>
   kernel.return
 }
 

@@ -13,7 +13,7 @@
 // WHOLE: ChooseSchedule
 
 // Groups of threads have the rows of a strip in turns.
-// REMARK: threads of columns_0 would share 1472 bytes; there are 1024: it gets another schedule
+// REMARK: threads of columns_0 would share 5312 bytes; there are 1024: it gets another schedule
 // NOTHING: threads of columns_0 would share {{[0-9]+}} bytes; there are 16: it gets another schedule
 // CHECK: kernel.func @columns_0
 // CHECK-SAME: threads = {{[0-9]+}}

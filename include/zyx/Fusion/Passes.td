@@ -726,7 +726,8 @@ def PartReductionsPass : Pass<"zyx-fusion-part-reductions", "::mlir::func::FuncO
     part of one. Results are few there where they are fewer than the threads that keep the machine busy. Along rows up to
     four times as many parts are made as this takes, if more of the machine is busy in the last wave of workgroups; short
     rows of images are not cut. Sums of an
-    attention stay as they are where it has enough programs, each with the workgroups of a cluster.
+    attention stay as they are where it has enough programs, each with the workgroups of a cluster. Parts must
+    save more than their launches: one, or two where as many elements are computed of a sum as it has, as in a norm.
 
     ```mlir
     %0 = graph.reduce add %x dims = [0] : tensor<1048576xf32> -> tensor<f32>

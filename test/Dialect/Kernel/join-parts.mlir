@@ -97,3 +97,31 @@ kernel.func @twice(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, glob
     form = #kernel.form<lowered>, parts = [@wide, @wide], part_arguments = [array<i64: 0, 1>, array<i64: 0, 2>]} {
   kernel.return
 }
+
+// 160,000 and 140,000 programs of one thread would be 2,344 workgroups of 128, which begin one after the other: half as many
+// have twice the threads.
+// CHECK-LABEL: kernel.func @copies
+// CHECK-SAME: threads = 256
+// CHECK: kernel.grid (%{{.*}}) in [1172] step [1] {
+kernel.func @copy(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
+  %v = kernel.view %x map <[<[160000] strides [1]>]> : <f32, global> -> <160000xf32, global>
+  %w = kernel.view %y map <[<[160000] strides [1]>]> : <f32, global> -> <160000xf32, global>
+  kernel.grid (%i) in [160000] step [1] {
+    %0 = kernel.load %v[%i] : <160000xf32, global> -> f32
+    kernel.store %0, %w[%i] : f32, <160000xf32, global>
+  }
+  kernel.return
+}
+kernel.func @part_of_copy(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
+  %v = kernel.view %x map <[<[140000] strides [1]>]> : <f32, global> -> <140000xf32, global>
+  %w = kernel.view %y map <[<[140000] strides [1]>]> : <f32, global> -> <140000xf32, global>
+  kernel.grid (%i) in [140000] step [1] {
+    %0 = kernel.load %v[%i] : <140000xf32, global> -> f32
+    kernel.store %0, %w[%i] : f32, <140000xf32, global>
+  }
+  kernel.return
+}
+kernel.func @copies(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>, %z: !kernel.buffer<f32, global>) attributes {
+    form = #kernel.form<lowered>, parts = [@copy, @part_of_copy], part_arguments = [array<i64: 0, 1>, array<i64: 0, 2>]} {
+  kernel.return
+}

@@ -5,6 +5,7 @@
 #ifndef ZYX_TARGET_INFO_FITS_H
 #define ZYX_TARGET_INFO_FITS_H
 
+#include <algorithm>
 #include <cstdint>
 
 /// Numbers of estimates that are no facts of a machine: what remains when the facts of a record are put into a model,
@@ -183,6 +184,13 @@ namespace launches {
 /// Threads of a workgroup, at least, in which programs of one thread share a launch with others: enough for whole
 /// sectors of memory, and few enough that short kernels are spread over many multiprocessors.
 inline constexpr int64_t pointThreads = 128;
+/// Twice as many where these are so many workgroups for each core, or more: an H200 begins one each 1.245 ns, which
+/// takes longer than what they do.
+inline constexpr int64_t manyGroups = 16;
+inline constexpr int64_t jointThreads(int64_t ofParts, int64_t points, int64_t cores) {
+  const int64_t ofPoints = points > manyGroups * cores * pointThreads ? 2 * pointThreads : pointThreads;
+  return points == 0 ? ofParts : std::max(ofParts, ofPoints);
+}
 /// Registers of a thread that shares a program, as the assembler gives them: of 60 kernels of small training blocks
 /// none had more. Threads that multiply get all that there are.
 inline constexpr int64_t threadRegisters = 104;

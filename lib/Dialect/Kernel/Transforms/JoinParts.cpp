@@ -26,7 +26,7 @@ using namespace zyx::kernel;
 
 namespace {
 
-using zyx::target::fits::launches::pointThreads;
+using zyx::target::TargetInfo;
 
 struct Part {
   FuncOp func;
@@ -42,7 +42,8 @@ struct Part {
 
 class PartJoiner {
 public:
-  PartJoiner(FuncOp whole, const SymbolTable &symbols) : whole(whole), symbols(symbols) {}
+  PartJoiner(FuncOp whole, const SymbolTable &symbols, const TargetInfo &machine)
+      : whole(whole), symbols(symbols), machine(machine) {}
   LogicalResult run();
 
 private:
@@ -55,6 +56,7 @@ private:
 
   FuncOp whole;
   const SymbolTable &symbols;
+  const TargetInfo &machine;
   SmallVector<Part> parts;
   int64_t threads = 1;
 };
@@ -69,7 +71,7 @@ struct JoinParts : zyx::kernel::impl::JoinPartsPassBase<JoinParts> {
         wholes.push_back(func);
     if (wholes.empty())
       return markAllAnalysesPreserved();
-    const zyx::target::TargetInfo *machine = requireTarget(module);
+    const TargetInfo *machine = requireTarget(module);
     if (!machine)
       return signalPassFailure();
     SymbolTable symbols(module);
@@ -82,7 +84,7 @@ struct JoinParts : zyx::kernel::impl::JoinPartsPassBase<JoinParts> {
       for (auto name : whole.getPartsAttr().getAsRange<FlatSymbolRefAttr>())
         if (Operation *part = symbols.lookup(name.getValue()))
           used.insert(part);
-      if (failed(PartJoiner(whole, symbols).run()))
+      if (failed(PartJoiner(whole, symbols, *machine).run()))
         return signalPassFailure();
     }
     for (Operation *part : used)
@@ -128,11 +130,15 @@ LogicalResult PartJoiner::findPart(StringRef name, ArrayRef<int64_t> arguments) 
   return success();
 }
 
-/// The most that a part asks for. Those of a part that asks for fewer wait for each other alone, and the others do
-/// nothing.
+/// The most that a part asks for, or what many programs of one thread want. Those of a part that asks for fewer wait
+/// for each other alone, and the others do nothing.
 void PartJoiner::findThreads() {
-  for (const Part &part : parts)
-    threads = std::max(threads, part.threads == 1 ? pointThreads : part.threads);
+  int64_t points = 0;
+  for (const Part &part : parts) {
+    threads = std::max(threads, part.threads);
+    points += part.threads == 1 ? part.programs : 0;
+  }
+  threads = zyx::target::fits::launches::jointThreads(threads, points, machine.cores);
   for (Part &part : parts)
     part.groups = part.threads == 1 ? llvm::divideCeil(part.programs, threads) : part.programs;
 }
