@@ -76,7 +76,8 @@ def FindVisiblePass : Pass<"zyx-schedule-find-visible", "::mlir::ModuleOp"> {
     This is done where both kernels are estimated to take at most `share` of what the attention takes: nobody knows how much
     is hidden. Each is a remark.
   }];
-  let options = [Option<"share", "share", "double", "0.25", "The part of the attention's time that finding out may take">];
+  let options = [Option<"share", "share", "double", "0.25", "The part of the attention's time that finding out may take">,
+                 Option<"by", "by", "std::string", "", "pairs or bounds, where both are possible; else what is estimated to take less">];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect", "::mlir::math::MathDialect"];
 }
 
