@@ -280,8 +280,8 @@ struct FindVisible : zyx::schedule::impl::FindVisiblePassBase<FindVisible> {
 private:
   void run(FuncOp func, const TargetInfo &target, SymbolTable &symbols, MutableArrayRef<zyx::plan::LaunchOp> launches);
   /// Which of the two ways takes less.
-  static bool goesByBounds(BoundsBuilder &bounds, StringRef by, double ofPairs, double ofBounds) {
-    return by != "pairs" && (by == "bounds" || ofBounds < ofPairs) && bounds.isPossible();
+  static bool goesByBounds(BoundsBuilder &bounds, VisibleWay by, double ofPairs, double ofBounds) {
+    return by != VisibleWay::Pairs && (by == VisibleWay::Bounds || ofBounds < ofPairs) && bounds.isPossible();
   }
 };
 
