@@ -33,7 +33,7 @@ enum class Mask {
   Documents,
   /// Numbers that come back, so that blocks between those that are seen are not.
   Returning,
-  /// Numbers that do not ascend, the least and the largest of all among them. What is before sees what is not, so that
+  /// Numbers that do not ascend, the least and the largest of all among them. A row sees what is before it, so that
   /// the first row of each number sees nothing.
   Mixed,
   Cap,
