@@ -2,7 +2,7 @@
 // Part of zyx, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
-// What data may show of blocks of 16 rows and 64 places, by the least and the largest number of each.
+// What data may show of blocks of 16 rows and 16 to 64 places, by the least and the largest number of each.
 //===----------------------------------------------------------------------===//
 #include "VisibleKernel.h"
 
@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/bit.h"
 
 #include <algorithm>
 #include <limits>
@@ -21,9 +22,14 @@ using arith::CmpIPredicate;
 
 namespace {
 
-/// So many places have bounds together, as many as most attentions stream at a time. With fewer, the kernel had more
-/// workgroups, and took 2.6 times as long for 8192 places (by the simulator).
-constexpr int64_t visiblePlaces = 64;
+/// So many places have bounds together: fewer than an attention streams at a time, but of many as many. With more than
+/// 128 numbers for a row of parts, the kernel has more workgroups, and took 2.6 times as long for 8192 places (by the
+/// simulator).
+int64_t placesOfPart(int64_t places) {
+  constexpr int64_t fewest = 16, most = 64, parts = 128;
+  return std::clamp(static_cast<int64_t>(llvm::bit_ceil(static_cast<uint64_t>(llvm::divideCeil(places, parts)))),
+                    fewest, most);
+}
 
 unsigned widthOf(Value value) { return getElementTypeOrSelf(value).getIntOrFloatBitWidth(); }
 int64_t leastOf(unsigned width) { return llvm::minIntN(width); }
@@ -128,7 +134,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 BoundsBuilder::BoundsBuilder(FuncOp func, const Axes &axes, const Streamed &streamed)
-    : VisibleKernel(func, axes, streamed) {
+    : VisibleKernel(func, axes, streamed), partPlaces(placesOfPart(axes.extent(streamed.places))) {
   auto depends = [&](Axis axis) {
     return llvm::any_of(streamed.conditions,
                         [&](const Condition &condition) { return axes.contains(condition.tile, axis); });
@@ -138,7 +144,7 @@ BoundsBuilder::BoundsBuilder(FuncOp func, const Axes &axes, const Streamed &stre
   if (hasRows)
     take(streamed.rows, llvm::divideCeil(axes.extent(streamed.rows), visibleRows), "t");
   kept = dims.size();
-  take(streamed.places, llvm::divideCeil(axes.extent(streamed.places), visiblePlaces), "c");
+  take(streamed.places, llvm::divideCeil(axes.extent(streamed.places), partPlaces), "c");
 }
 
 bool BoundsBuilder::isPossible() {
@@ -343,7 +349,7 @@ unsigned BoundsBuilder::tableOf(Leaf leaf, bool isTurned) {
       return number;
   Table wanted{bufferOf(leaf.load),   getElementTypeOrSelf(leaf.load.getType()), leaf.strides, along, isTurned,
                along == streamed.rows};
-  wanted.size = wanted.isOfRows ? visibleRows : visiblePlaces;
+  wanted.size = wanted.isOfRows ? visibleRows : partPlaces;
   wanted.written = b.getIntegerType(std::max(32u, wanted.element.getIntOrFloatBitWidth()));
   wanted.parts = llvm::divideCeil(axes.extent(along), wanted.size);
   for (Axis axis : streamed.batches)
@@ -424,7 +430,7 @@ BoundsBuilder::Tile BoundsBuilder::findEnd(Value value, bool isHigh) {
     Tile place{{dim}, iota(dim, type)};
     if (axis != streamed.rows && axis != streamed.places)
       return place;
-    const int64_t size = axis == streamed.rows ? visibleRows : visiblePlaces;
+    const int64_t size = axis == streamed.rows ? visibleRows : partPlaces;
     place.value = arith::MulIOp::create(b, loc, place.value, integer({dim}, size, type));
     if (!isHigh)
       return place;
@@ -561,8 +567,8 @@ void BoundsBuilder::emit(SymbolTable &symbols, FuncOp after) {
   }
   const unsigned last = dims.size() - 1;
   Type number = b.getI32Type();
-  Value first = arith::MulIOp::create(b, loc, iota(last, number), integer({last}, visiblePlaces, number));
-  Value behind = arith::AddIOp::create(b, loc, first, integer({last}, visiblePlaces, number));
+  Value first = arith::MulIOp::create(b, loc, iota(last, number), integer({last}, partPlaces, number));
+  Value behind = arith::AddIOp::create(b, loc, first, integer({last}, partPlaces, number));
   behind = arith::MinSIOp::create(b, loc, behind, integer({last}, axes.extent(streamed.places), number));
   storeRange(isSeen, {{last}, first}, {{last}, behind});
   for (Table &table : tables)

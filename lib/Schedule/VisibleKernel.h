@@ -121,8 +121,8 @@ protected:
 /// The buffer that a load reads; none where it is no argument of the kernel.
 mlir::BlockArgument bufferOf(kernel::LoadOp load);
 
-/// Evaluates conditions on the bounds of blocks of 16 rows and 64 places: what may be seen is a superset of what is. A
-/// kernel before finds the bounds of each vector that a condition reads.
+/// Evaluates conditions on the bounds of blocks of 16 rows and 16 to 64 places: what may be seen is a superset of what
+/// is. A kernel before finds the bounds of each vector that a condition reads.
 class BoundsBuilder : public VisibleKernel {
 public:
   BoundsBuilder(kernel::FuncOp func, const kernel::Axes &axes, const Streamed &streamed);
@@ -204,6 +204,8 @@ private:
   mlir::Value argumentOf(const Input &input, mlir::Type type);
   unsigned tableOf(Leaf leaf, bool isTurned);
 
+  /// So many places have bounds together.
+  int64_t partPlaces;
   bool hasRows = false;
   llvm::SmallVector<Table> tables;
   llvm::SmallVector<Input> inputs;

@@ -10,15 +10,15 @@
 // CHECK-LABEL: plan.func @documents
 // CHECK: %[[ROWS:.*]] = plan.alloc : !plan.buffer<i64[104]>
 // CHECK: plan.launch @documents_0_bounds ins(%[[IDS:.*]] : !plan.buffer<i64[2x197]>) outs(%[[ROWS]]
-// CHECK: %[[PLACES:.*]] = plan.alloc : !plan.buffer<i64[24]>
+// CHECK: %[[PLACES:.*]] = plan.alloc : !plan.buffer<i64[78]>
 // CHECK: plan.launch @documents_0_bounds_{{[0-9]+}} ins(%[[IDS]] : !plan.buffer<i64[2x197]>) outs(%[[PLACES]]
 // CHECK: plan.launch @documents_0_visible ins(%[[ROWS]], %[[PLACES]] : {{.*}}) outs(%[[FOUND:.*]] : !plan.buffer<i32[52]>)
 // CHECK: plan.launch @documents_0 ins({{.*}}, %[[FOUND]] :
 // CHECK-LABEL: kernel.func @documents_0(
 // CHECK-SAME: visible = array<i64: 4, 26, 1, 13, 0>
 // CHECK-LABEL: kernel.func @documents_0_bounds_
-// CHECK: kernel.view %{{.*}} map <[<[2, 4, 64] strides [256, 64, 1]>, <[2, 256] strides [197, 1] valid [0 : 2, 0 : 197]>]>
-// CHECK: %[[LAST:.*]] = arith.constant dense<197> : tensor<4x64xi32>
+// CHECK: kernel.view %{{.*}} map <[<[2, 13, 16] strides [208, 16, 1]>, <[2, 208] strides [197, 1] valid [0 : 2, 0 : 197]>]>
+// CHECK: %[[LAST:.*]] = arith.constant dense<197> : tensor<13x16xi32>
 // CHECK: arith.cmpi slt, %{{.*}}, %[[LAST]]
 // CHECK: %[[NONE:.*]] = arith.constant dense<9223372036854775807>
 // CHECK: arith.select %{{.*}}, %{{.*}}, %[[NONE]]
@@ -30,14 +30,14 @@
 // CHECK: kernel.store {{.*}} : tensor<2x13xi64>
 // CHECK: kernel.view %{{.*}} map <[<[2, 13] strides [52, 4] offset 1>]>
 // CHECK-LABEL: kernel.func @documents_0_visible(
-// CHECK: arith.cmpi sle, {{.*}} : tensor<2x13x4xi64>
-// CHECK: arith.cmpi sle, {{.*}} : tensor<2x13x4xi64>
-// CHECK: arith.cmpi ne, {{.*}} : tensor<2x13x4xi64>
+// CHECK: arith.cmpi sle, {{.*}} : tensor<2x13x13xi64>
+// CHECK: arith.cmpi sle, {{.*}} : tensor<2x13x13xi64>
+// CHECK: arith.cmpi ne, {{.*}} : tensor<2x13x13xi64>
 // CHECK: %[[END:.*]] = arith.constant dense<196> : tensor<13xi32>
 // CHECK: arith.minsi %{{.*}}, %[[END]]
-// CHECK: arith.cmpi sle, {{.*}} : tensor<13x4xi32>
-// CHECK: kernel.reduce min %{{.*}} dims [2] : tensor<2x13x4xi32> -> tensor<2x13xi32>
-// CHECK: kernel.reduce max %{{.*}} dims [2] : tensor<2x13x4xi32> -> tensor<2x13xi32>
+// CHECK: arith.cmpi sle, {{.*}} : tensor<13x13xi32>
+// CHECK: kernel.reduce min %{{.*}} dims [2] : tensor<2x13x13xi32> -> tensor<2x13xi32>
+// CHECK: kernel.reduce max %{{.*}} dims [2] : tensor<2x13x13xi32> -> tensor<2x13xi32>
 func.func @documents(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %v: tensor<2x4x197x64xbf16>, %ids: tensor<2x197xi64>) -> tensor<2x4x197x64xbf16> {
   %r1 = graph.reshape %ids : tensor<2x197xi64> -> tensor<2x1x197x1xi64>
   %r = graph.expand %r1 : tensor<2x1x197x1xi64> -> tensor<2x4x197x197xi64>
@@ -81,8 +81,8 @@ func.func @documents(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %
 // Differences of places cannot wrap: a window.
 // WHY: Remark=window_0_visible, Remark=" finds which blocks data hides", Remark=", by bounds of blocks"
 // CHECK-LABEL: kernel.func @window_0_visible(
-// CHECK: arith.subi {{.*}} : tensor<13x4xi32>
-// CHECK: arith.cmpi slt, {{.*}} : tensor<13x4xi32>
+// CHECK: arith.subi {{.*}} : tensor<13x13xi32>
+// CHECK: arith.cmpi slt, {{.*}} : tensor<13x13xi32>
 func.func @window(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %v: tensor<2x4x197x64xbf16>, %ids: tensor<2x197xi32>) -> tensor<2x4x197x64xbf16> {
   %r1 = graph.reshape %ids : tensor<2x197xi32> -> tensor<2x1x197x1xi32>
   %r = graph.expand %r1 : tensor<2x1x197x1xi32> -> tensor<2x4x197x197xi32>
@@ -131,7 +131,7 @@ func.func @window(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %v: 
 // CHECK: arith.xori
 // CHECK-NOT: kernel.reduce or
 // CHECK-LABEL: kernel.func @unsigned_0_visible(
-// CHECK: arith.cmpi sle, {{.*}} : tensor<2x13x4xi32>
+// CHECK: arith.cmpi sle, {{.*}} : tensor<2x13x13xi32>
 func.func @unsigned(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %v: tensor<2x4x197x64xbf16>, %ids: tensor<2x197xui32>, %last: tensor<2x197xui32>) -> tensor<2x4x197x64xbf16> {
   %r1 = graph.reshape %ids : tensor<2x197xui32> -> tensor<2x1x197x1xui32>
   %r = graph.expand %r1 : tensor<2x1x197x1xui32> -> tensor<2x4x197x197xui32>
@@ -256,7 +256,7 @@ func.func @wraps(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %v: t
 // CHECK-LABEL: kernel.func @scaled_0_visible(
 // CHECK: arith.muli
 // CHECK: arith.addi
-// CHECK: arith.cmpi slt, {{.*}} : tensor<2x13x4xi32>
+// CHECK: arith.cmpi slt, {{.*}} : tensor<2x13x13xi32>
 func.func @scaled(%q: tensor<2x4x197x64xbf16>, %k: tensor<2x4x197x64xbf16>, %v: tensor<2x4x197x64xbf16>, %ids: tensor<2x197xi32>) -> tensor<2x4x197x64xbf16> {
   %r1 = graph.reshape %ids : tensor<2x197xi32> -> tensor<2x1x197x1xi32>
   %r = graph.expand %r1 : tensor<2x1x197x1xi32> -> tensor<2x4x197x197xi32>

@@ -68,7 +68,7 @@ def FindVisiblePass : Pass<"zyx-schedule-find-visible", "::mlir::ModuleOp"> {
     blocks between them.
 
     There are two ways, of which the one is taken that is estimated to take less. A remark says which. *Pair by pair* the condition is evaluated as it is, for each row and each place.
-    *By bounds of blocks* other kernels find the least and the largest number of each 16 elements of a vector along rows and of each 64 along places, and the condition is evaluated on these:
+    *By bounds of blocks* other kernels find the least and the largest number of each 16 elements of a vector along rows and of each 16 along places, 32 or 64 of more than 2048, and the condition is evaluated on these:
     whether it may hold of some pair of a block. The places that are found are a superset of those that are seen, in whole blocks.
     That is possible of comparisons of integers, of `and`, `or`, `xor`, and choices of conditions. What is compared may be read along rows or along places, be one number of each batch, be a place,
     or be computed of these by sums, differences, products with constants, maxima, minima and casts that cannot wrap for any data. Equal numbers of two vectors also must have their lowest bits in common: a word has a bit for each
