@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ChooseTensor.h"
 #include "FactorLayouter.h"
+#include "VisibleKernel.h"
 
 #include "zyx/Codegen/Matrix/TensorAttention.h"
 #include "zyx/Codegen/Matrix/TensorChain.h"
@@ -31,41 +32,15 @@ namespace zyx::schedule {
 
 using namespace mlir;
 using namespace zyx::kernel;
+using namespace zyx::schedule;
 using zyx::target::TargetInfo;
 
 namespace {
-
-/// What is seen where a condition holds, or where it does not.
-struct Condition {
-  Value tile;
-  bool isSeen;
-};
-
-/// What is known of an attention, or of a chain.
-struct Streamed {
-  Axis rows = 0, places = 0;
-  SmallVector<Axis> batches;
-  SmallVector<Condition> conditions;
-  /// Of a chain: vectors along the places that must be finite.
-  SmallVector<Value> vectors;
-  /// Products of a row and a place.
-  int64_t products = 0;
-};
 
 Value peel(Value tile) {
   while (auto broadcast = tile.getDefiningOp<BroadcastOp>())
     tile = broadcast.getInput();
   return tile;
-}
-
-/// All that a tile is computed of, with itself.
-llvm::SetVector<Value> sliceOf(Value tile) {
-  llvm::SetVector<Value> values;
-  values.insert(tile);
-  for (size_t i = 0; i < values.size(); ++i)
-    if (Operation *op = values[i].getDefiningOp(); op && isTile(values[i]) && !isa<LoadOp, DotOp>(op))
-      values.insert_range(op->getOperands());
-  return values;
 }
 
 bool readsData(Value tile) {
@@ -134,19 +109,17 @@ std::optional<Streamed> matchStreamed(FuncOp func, const Axes &axes, const Targe
 }
 
 /// Makes a kernel of what another one reads and computes, with rows in parts of `visibleRows`.
-class RangeBuilder {
+class RangeBuilder : public VisibleKernel {
 public:
   RangeBuilder(FuncOp func, const Axes &axes, const Streamed &streamed, ArrayRef<Value> roots, bool hasRows)
-      : func(func), axes(axes), streamed(streamed), b(func.getContext()), loc(func.getLoc()) {
-    for (Axis axis : streamed.batches)
-      if (llvm::any_of(roots, [&](Value root) { return axes.contains(root, axis); }))
-        take(axis, axes.extent(axis), "b" + std::to_string(dims.size()));
+      : VisibleKernel(func, axes, streamed), hasRows(hasRows) {
+    takeBatches([&](Axis axis) { return llvm::any_of(roots, [&](Value root) { return axes.contains(root, axis); }); });
     const int64_t rows = axes.extent(streamed.rows);
     numBatches = dims.size();
+    kept = numBatches + hasRows;
     if (hasRows) {
-      isSplit = true;
-      take(streamed.rows, llvm::divideCeil(rows, visibleRows), "t");
-      take(streamed.rows, visibleRows, "r");
+      take(streamed.rows, llvm::divideCeil(rows, visibleRows), "t", visibleRows);
+      take(streamed.rows, visibleRows, "r", /*step=*/1, /*isInner=*/true);
     }
     take(streamed.places, axes.extent(streamed.places), "c");
     for (Value root : roots)
@@ -155,116 +128,22 @@ public:
           sources.insert(bufferOf(load));
   }
 
-  /// Of each batch the numbers of parts, and those of the other axes; what is combined is behind them.
-  unsigned numKept() const { return numBatches + isSplit; }
-  int64_t countKept() const {
-    int64_t count = 1;
-    for (const Dim &dim : ArrayRef(dims).take_front(numKept()))
-      count *= dim.extent;
-    return count;
-  }
-  /// How far apart the numbers of an axis are among those that are kept; 0 where it has none.
-  int64_t strideOf(Axis axis) const {
-    int64_t stride = 1;
-    for (const Dim &dim : llvm::reverse(ArrayRef(dims).take_front(numKept()))) {
-      if (dim.axis == axis)
-        return stride;
-      stride *= dim.extent;
-    }
-    return 0;
-  }
   ArrayRef<BlockArgument> getSources() const { return sources.getArrayRef(); }
-  double countPairs() const {
-    double count = 1;
-    for (const Dim &dim : dims)
-      count *= static_cast<double>(dim.extent);
-    return count;
-  }
-
-  /// A kernel without ops behind another one.
-  FuncOp begin(SymbolTable &symbols, FuncOp after, StringRef suffix) {
-    SmallVector<Type> types;
-    for (BlockArgument source : sources)
-      types.push_back(source.getType());
-    types.push_back(BufferType::get(func.getContext(), b.getI32Type(), Space::Global));
-    b.setInsertionPointAfter(after);
-    made = FuncOp::create(b, loc, (after.getName() + suffix).str(), b.getFunctionType(types, {}));
-    symbols.insert(made);
-    b.setInsertionPointToEnd(&made.getBody().front());
-    zero = arith::ConstantIndexOp::create(b, loc, 0);
-    return made;
+  void begin(SymbolTable &symbols, FuncOp after, StringRef suffix) {
+    VisibleKernel::begin(symbols, after, suffix, sources.getArrayRef(), b.getI32Type());
   }
   /// False where something could not be made.
   bool emitRanges(ArrayRef<Condition> conditions);
   bool emitFinite(ArrayRef<Value> vectors);
 
 private:
-  struct Dim {
-    Axis axis;
-    int64_t extent;
-    std::string name;
-  };
-  /// A tile of some of the dimensions, in their order; none where it could not be made.
-  struct Tile {
-    SmallVector<unsigned> dims;
-    Value value;
-    explicit operator bool() const { return value != Value(); }
-  };
-  void take(Axis axis, int64_t extent, std::string name) { dims.push_back({axis, extent, std::move(name)}); }
-  static BlockArgument bufferOf(LoadOp load) {
-    auto view = load.getView().getDefiningOp<ViewOp>();
-    return view && view.getSymbols().empty() ? dyn_cast<BlockArgument>(view.getBuffer()) : BlockArgument();
-  }
-  RankedTensorType typeOf(ArrayRef<unsigned> own, Type element) {
-    return RankedTensorType::get(llvm::map_to_vector(own, [&](unsigned dim) { return dims[dim].extent; }), element);
-  }
-  Value constant(ArrayRef<unsigned> own, Attribute number, Type element) {
-    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(typeOf(own, element), number));
-  }
-  Value integer(ArrayRef<unsigned> own, int64_t number, Type element) {
-    return constant(own, b.getIntegerAttr(element, number), element);
-  }
-  Value spread(const Tile &tile, ArrayRef<unsigned> onto) {
-    if (ArrayRef(tile.dims) == onto)
-      return tile.value;
-    Type type = typeOf(onto, getElementTypeOrSelf(tile.value));
-    SmallVector<int64_t> places;
-    for (unsigned dim : tile.dims)
-      places.push_back(llvm::find(onto, dim) - onto.begin());
-    return BroadcastOp::create(b, loc, type, tile.value, places);
-  }
-  static SmallVector<unsigned> join(ArrayRef<unsigned> a, ArrayRef<unsigned> b) {
-    SmallVector<unsigned> all;
-    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
-    return all;
-  }
-  Value iota(unsigned dim, Type element) {
-    return IotaOp::create(b, loc, typeOf({dim}, element), Value(), 0, b.getStrArrayAttr({dims[dim].name}));
-  }
-  /// The places of the rows: so many for each part, and those in it.
-  Tile rowPlaces(Type element) {
-    const unsigned part = numBatches, row = numBatches + 1;
-    Value first = arith::MulIOp::create(b, loc, iota(part, element), integer({part}, visibleRows, element));
-    SmallVector<unsigned> both{part, row};
-    return {both,
-            arith::AddIOp::create(b, loc, spread({{part}, first}, both), spread({{row}, iota(row, element)}, both))};
-  }
   Tile evaluate(Value tile);
   Tile compute(Value tile);
-  Tile read(LoadOp load);
-  void store(Value tile, int64_t offset);
+  Tile readAs(LoadOp load);
 
-  FuncOp func;
-  const Axes &axes;
-  const Streamed &streamed;
-  OpBuilder b;
-  Location loc;
-  SmallVector<Dim> dims;
+  bool hasRows;
   unsigned numBatches = 0;
-  bool isSplit = false;
   llvm::SetVector<BlockArgument> sources;
-  FuncOp made;
-  Value zero;
   llvm::DenseMap<Value, Tile> known;
 };
 
@@ -278,7 +157,7 @@ RangeBuilder::Tile RangeBuilder::evaluate(Value tile) {
   return made;
 }
 
-RangeBuilder::Tile RangeBuilder::read(LoadOp load) {
+RangeBuilder::Tile RangeBuilder::readAs(LoadOp load) {
   auto strides = isPlainLoad(load.getResult()) ? stridesOf(load.getView(), load.getIndices(), load.getResult(), axes)
                                                : std::nullopt;
   if (!strides || !bufferOf(load))
@@ -286,51 +165,8 @@ RangeBuilder::Tile RangeBuilder::read(LoadOp load) {
   for (auto [axis, stride] : strides->strides)
     if (llvm::none_of(dims, [axis = axis](const Dim &dim) { return dim.axis == axis; }))
       return {};
-  const int64_t rows = axes.extent(streamed.rows), padded = llvm::alignTo(rows, visibleRows);
-  Tile tile;
-  SmallVector<int64_t> shape, places, inner, innerPlaces, valid;
-  for (auto [at, dim] : llvm::enumerate(dims)) {
-    auto own = llvm::find_if(strides->strides, [axis = dim.axis](const auto &each) { return each.first == axis; });
-    if (own == strides->strides.end())
-      continue;
-    const bool isPart = isSplit && at == numBatches, isRow = isSplit && at == numBatches + 1;
-    tile.dims.push_back(at);
-    shape.push_back(dim.extent);
-    places.push_back(isPart ? own->second * visibleRows : own->second);
-    if (isRow)
-      continue;
-    inner.push_back(isPart ? padded : dim.extent);
-    innerPlaces.push_back(own->second);
-    valid.push_back(isPart ? rows : dim.extent);
-  }
-  MLIRContext *context = b.getContext();
-  SmallVector<BlockAttr> blocks{stridedBlock(context, shape, places, strides->offset)};
-  const bool hasEdge = inner != valid;
-  if (hasEdge) {
-    // Rows that do not exist are no elements: the first block numbers them, too.
-    SmallVector<int64_t> numbered(shape.size());
-    int64_t number = 1;
-    for (size_t i = shape.size(); i-- > 0; number *= shape[i])
-      numbered[i] = number;
-    auto constants = [&](ArrayRef<int64_t> all) {
-      return llvm::map_to_vector(all, [&](int64_t each) { return getAffineConstantExpr(each, context); });
-    };
-    SmallVector<int64_t> begins(inner.size(), 0);
-    blocks = {stridedBlock(context, shape, numbered, 0),
-              BlockAttr::get(context, constants(inner), constants(innerPlaces),
-                             getAffineConstantExpr(strides->offset, context), constants(begins), constants(valid))};
-  }
-  Type element = getElementTypeOrSelf(load.getType());
   Value buffer = made.getBody().getArgument(llvm::find(sources, bufferOf(load)) - sources.begin());
-  Value view = ViewOp::create(b, loc, ViewType::get(shape, element, Space::Global), buffer, ValueRange(),
-                              MapAttr::get(context, blocks));
-  SmallVector<StringRef> names;
-  for (unsigned dim : tile.dims)
-    names.push_back(dims[dim].name);
-  tile.value =
-      LoadOp::create(b, loc, typeOf(tile.dims, element), view, SmallVector<Value>(shape.size(), zero), Value(), Value(),
-                     b.getStrArrayAttr(names), b.getDenseBoolArrayAttr(SmallVector<bool>(shape.size(), true)));
-  return tile;
+  return read(buffer, getElementTypeOrSelf(load.getType()), *strides);
 }
 
 RangeBuilder::Tile RangeBuilder::compute(Value of) {
@@ -339,13 +175,13 @@ RangeBuilder::Tile RangeBuilder::compute(Value of) {
     return {};
   Type element = getElementTypeOrSelf(of);
   if (auto load = dyn_cast<LoadOp>(op))
-    return read(load);
+    return readAs(load);
   if (auto iotaOp = dyn_cast<IotaOp>(op)) {
     const Axis axis = axes.of(of, iotaOp.getDim());
     if (iotaOp.getBase() || !element.isInteger() || axes.of(of).size() != 1)
       return {};
-    if (axis == streamed.rows && isSplit)
-      return rowPlaces(element);
+    if (axis == streamed.rows && hasRows)
+      return placesIn(numBatches, element);
     for (auto [at, dim] : llvm::enumerate(dims))
       if (dim.axis == axis)
         return {{static_cast<unsigned>(at)}, iota(at, element)};
@@ -373,33 +209,10 @@ RangeBuilder::Tile RangeBuilder::compute(Value of) {
   return {all, b.create(state)->getResult(0)};
 }
 
-void RangeBuilder::store(Value tile, int64_t offset) {
-  SmallVector<int64_t> shape, strides;
-  int64_t stride = countKept();
-  for (const Dim &dim : ArrayRef(dims).take_front(numKept())) {
-    stride /= dim.extent;
-    shape.push_back(dim.extent);
-    strides.push_back(stride);
-  }
-  Value view =
-      ViewOp::create(b, loc, ViewType::get(shape, b.getI32Type(), Space::Global), made.getBody().getArguments().back(),
-                     ValueRange(), MapAttr::get(b.getContext(), stridedBlock(b.getContext(), shape, strides, offset)));
-  StoreOp::create(b, loc, tile, view, SmallVector<Value>(shape.size(), zero), Value(),
-                  b.getDenseBoolArrayAttr(SmallVector<bool>(shape.size(), true)));
-}
-
 bool RangeBuilder::emitRanges(ArrayRef<Condition> conditions) {
   Type bit = b.getI1Type(), number = b.getI32Type();
-  SmallVector<unsigned> all = llvm::to_vector(llvm::seq<unsigned>(0, dims.size()));
   Tile isSeen;
-  auto both = [&](const Tile &other) {
-    if (!isSeen) {
-      isSeen = other;
-      return;
-    }
-    SmallVector<unsigned> joined = join(isSeen.dims, other.dims);
-    isSeen = {joined, arith::AndIOp::create(b, loc, spread(isSeen, joined), spread(other, joined))};
-  };
+  auto both = [&](const Tile &other) { isSeen = isSeen ? combine<arith::AndIOp>(isSeen, other) : other; };
   for (const Condition &condition : conditions) {
     Tile holds = evaluate(condition.tile);
     if (!holds)
@@ -408,26 +221,16 @@ bool RangeBuilder::emitRanges(ArrayRef<Condition> conditions) {
       holds.value = arith::XOrIOp::create(b, loc, holds.value, integer(holds.dims, 1, bit));
     both(holds);
   }
-  const int64_t rows = axes.extent(streamed.rows), places = axes.extent(streamed.places);
-  if (isSplit && rows % visibleRows != 0) {
-    Tile place = rowPlaces(number);
+  const int64_t rows = axes.extent(streamed.rows);
+  if (hasRows && rows % visibleRows != 0) {
+    Tile place = placesIn(numBatches, number);
     both({place.dims,
           arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, place.value, integer(place.dims, rows, number))});
   }
   const unsigned last = dims.size() - 1;
-  Value seen = spread(isSeen, all), place = iota(last, number);
+  Value place = iota(last, number);
   Value behind = arith::AddIOp::create(b, loc, place, integer({last}, 1, number));
-  SmallVector<int64_t> combined;
-  for (unsigned dim = numKept(); dim < dims.size(); ++dim)
-    combined.push_back(dim);
-  auto reduce = [&](Combine kind, Value of, int64_t otherwise) -> Value {
-    Value chosen = arith::SelectOp::create(b, loc, seen, spread({{last}, of}, all), integer(all, otherwise, number));
-    return ReduceOp::create(b, loc, typeOf(ArrayRef(all).take_front(numKept()), number), kind, chosen, combined);
-  };
-  Value first = reduce(Combine::Min, place, places), end = reduce(Combine::Max, behind, 0);
-  store(first, 0);
-  store(end, countKept());
-  ReturnOp::create(b, loc);
+  storeRange(isSeen, {{last}, place}, {{last}, behind});
   return true;
 }
 
@@ -476,34 +279,57 @@ struct FindVisible : zyx::schedule::impl::FindVisiblePassBase<FindVisible> {
 
 private:
   void run(FuncOp func, const TargetInfo &target, SymbolTable &symbols, MutableArrayRef<zyx::plan::LaunchOp> launches);
-  /// Has each launch of `func` come behind one of `before`, whose result becomes an argument; gives its number.
-  static int64_t launchBefore(FuncOp func, FuncOp before, ArrayRef<BlockArgument> sources, int64_t count,
-                              MutableArrayRef<zyx::plan::LaunchOp> launches);
+  /// Which of the two ways takes less.
+  static bool goesByBounds(BoundsBuilder &bounds, VisibleWay by, double ofPairs, double ofBounds) {
+    return by != VisibleWay::Pairs && (by == VisibleWay::Bounds || ofBounds < ofPairs) && bounds.isPossible();
+  }
 };
 
-} // namespace
+/// A launch of a kernel that reads `ins`, before the builder's place; gives what it writes.
+Value launch(OpBuilder &b, Location loc, FuncOp kernel, ValueRange ins, Type element, int64_t count) {
+  const zyx::DType type = element.isInteger(64) ? zyx::DType::I64 : zyx::DType::I32;
+  auto made = zyx::plan::AllocOp::create(b, loc, zyx::plan::BufferType::get(b.getContext(), {type, {count}}));
+  zyx::plan::LaunchOp::create(b, loc, zyx::plan::EventType::get(b.getContext()),
+                              FlatSymbolRefAttr::get(kernel.getSymNameAttr()), ins, ValueRange{made.getResult()},
+                              b.getDenseI64ArrayAttr({}), b.getI64IntegerAttr(0), ValueRange());
+  return made;
+}
 
-int64_t FindVisible::launchBefore(FuncOp func, FuncOp before, ArrayRef<BlockArgument> sources, int64_t count,
-                                  MutableArrayRef<zyx::plan::LaunchOp> launches) {
+/// What is before a launch, of what it reads.
+using Before = llvm::function_ref<Value(OpBuilder &, zyx::plan::LaunchOp)>;
+
+/// Has each launch of `func` come behind others, whose result becomes an argument; gives its number.
+int64_t launchBefore(FuncOp func, MutableArrayRef<zyx::plan::LaunchOp> launches, Before before) {
   OpBuilder b(func.getContext());
-  const Location loc = func.getLoc();
   const unsigned at = launches.front().getIns().size();
-  func.getBody().front().insertArgument(at, BufferType::get(func.getContext(), b.getI32Type(), Space::Global), loc);
+  func.getBody().front().insertArgument(at, BufferType::get(func.getContext(), b.getI32Type(), Space::Global),
+                                        func.getLoc());
   func.setFunctionType(b.getFunctionType(func.getBody().getArgumentTypes(), {}));
-  for (zyx::plan::LaunchOp launch : launches) {
-    b.setInsertionPoint(launch);
-    SmallVector<Value> ins;
-    for (BlockArgument source : sources)
-      ins.push_back(launch.getIns()[source.getArgNumber()]);
-    auto made =
-        zyx::plan::AllocOp::create(b, loc, zyx::plan::BufferType::get(b.getContext(), {zyx::DType::I32, {count}}));
-    zyx::plan::LaunchOp::create(b, loc, zyx::plan::EventType::get(b.getContext()),
-                                FlatSymbolRefAttr::get(before.getSymNameAttr()), ins, ValueRange{made.getResult()},
-                                b.getDenseI64ArrayAttr({}), b.getI64IntegerAttr(0), ValueRange());
-    launch.getInsMutable().append(made.getResult());
+  for (zyx::plan::LaunchOp each : launches) {
+    b.setInsertionPoint(each);
+    each.getInsMutable().append(before(b, each));
   }
   return at;
 }
+
+SmallVector<Value> inputsOf(zyx::plan::LaunchOp launch, ArrayRef<BlockArgument> sources) {
+  return llvm::map_to_vector(sources,
+                             [&](BlockArgument source) -> Value { return launch.getIns()[source.getArgNumber()]; });
+}
+
+/// Of a launch the ranges that bounds leave, which other launches have found before.
+Value launchByBounds(OpBuilder &b, zyx::plan::LaunchOp launchOp, const BoundsBuilder &bounds, FuncOp ofRanges) {
+  const Location loc = ofRanges.getLoc();
+  SmallVector<Value> found = llvm::map_to_vector(bounds.getTables(), [&](const BoundsBuilder::Table &table) {
+    return launch(b, loc, table.kernel, inputsOf(launchOp, table.source), table.written, table.count());
+  });
+  SmallVector<Value> ins = llvm::map_to_vector(bounds.getInputs(), [&](const BoundsBuilder::Input &input) -> Value {
+    return input.source ? launchOp.getIns()[input.source.getArgNumber()] : found[input.table];
+  });
+  return launch(b, loc, ofRanges, ins, b.getI32Type(), 2 * bounds.countKept());
+}
+
+} // namespace
 
 void FindVisible::run(FuncOp func, const TargetInfo &target, SymbolTable &symbols,
                       MutableArrayRef<zyx::plan::LaunchOp> launches) {
@@ -534,31 +360,50 @@ void FindVisible::run(FuncOp func, const TargetInfo &target, SymbolTable &symbol
   const double cycles =
       pairs * (static_cast<double>(found->products) / static_cast<double>(target.costs.matrixProductsPerCycle) +
                static_cast<double>(target.costs.functionOps) / ops);
-  const double launch = static_cast<double>(target.costs.launchCycles * target.cores);
-  const double cost =
-      ranges.countPairs() * zyx::target::fits::visible::pairOps / ops + launch * (found->vectors.empty() ? 1 : 2);
-  if (cost > share * cycles)
+  namespace fits = zyx::target::fits::visible;
+  BoundsBuilder bounds(*trial, *axes, *found);
+  const double ofLaunch = static_cast<double>(target.costs.launchCycles * target.cores);
+  const double ofPairs = ranges.countPairs() * fits::pairOps / ops + ofLaunch;
+  const double ofBounds =
+      (bounds.countPairs() * fits::blockOps + bounds.countElements() * fits::elementOps) / ops + 2 * ofLaunch;
+  const bool byBounds = goesByBounds(bounds, by, ofPairs, ofBounds);
+  if ((byBounds ? ofBounds : ofPairs) + (found->vectors.empty() ? 0 : ofLaunch) > share * cycles)
     return;
-  FuncOp ofRanges = ranges.begin(symbols, func, "_visible");
-  FuncOp ofVectors = found->vectors.empty() ? FuncOp() : finite.begin(symbols, func, "_finite");
-  if (!ranges.emitRanges(found->conditions) || (ofVectors && !finite.emitFinite(found->vectors))) {
-    symbols.erase(ofRanges);
-    if (ofVectors)
-      symbols.erase(ofVectors);
+  if (!byBounds)
+    ranges.begin(symbols, func, "_visible");
+  if (!found->vectors.empty())
+    finite.begin(symbols, func, "_finite");
+  if ((!byBounds && !ranges.emitRanges(found->conditions)) ||
+      (!found->vectors.empty() && !finite.emitFinite(found->vectors))) {
+    for (FuncOp made : {ranges.getMade(), finite.getMade()})
+      if (made)
+        symbols.erase(made);
     return;
   }
+  if (byBounds)
+    bounds.emit(symbols, func);
   // The arguments of the trial are those of the kernel.
-  SmallVector<int64_t> visible{launchBefore(func, ofRanges, ranges.getSources(), 2 * ranges.countKept(), launches),
-                               ranges.countKept(), hasRows ? ranges.strideOf(found->rows) : 0};
+  const VisibleKernel &kernel = byBounds ? static_cast<VisibleKernel &>(bounds) : ranges;
+  FuncOp ofRanges = byBounds ? bounds.getMade() : ranges.getMade();
+  const int64_t at = launchBefore(func, launches, [&](OpBuilder &b, zyx::plan::LaunchOp each) {
+    return byBounds ? launchByBounds(b, each, bounds, ofRanges)
+                    : launch(b, func.getLoc(), ofRanges, inputsOf(each, ranges.getSources()), b.getI32Type(),
+                             2 * ranges.countKept());
+  });
+  SmallVector<int64_t> visible{at, kernel.countKept(), hasRows ? kernel.strideOf(found->rows) : 0};
   for (Axis axis : found->batches)
-    visible.push_back(ranges.strideOf(axis));
+    visible.push_back(kernel.strideOf(axis));
   func.setVisible(visible);
-  if (ofVectors) {
-    SmallVector<int64_t> places{launchBefore(func, ofVectors, finite.getSources(), finite.countKept(), launches)};
+  if (!found->vectors.empty()) {
+    SmallVector<int64_t> places{launchBefore(func, launches, [&](OpBuilder &b, zyx::plan::LaunchOp each) {
+      return launch(b, func.getLoc(), finite.getMade(), inputsOf(each, finite.getSources()), b.getI32Type(),
+                    finite.countKept());
+    })};
     for (Axis axis : found->batches)
       places.push_back(finite.strideOf(axis));
     func.setFinite(places);
   }
   remark::passed(func.getLoc(), remark::RemarkOpts::name("FindVisible").category("zyx-schedule"))
-      << func.getName() << ": " << ofRanges.getName() << " finds which blocks data hides";
+      << func.getName() << ": " << ofRanges.getName() << " finds which blocks data hides"
+      << (byBounds ? ", by bounds of blocks" : ", pair by pair");
 }

@@ -7,6 +7,7 @@
 #include "zyx/Graph/Gradient.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -32,6 +33,9 @@ enum class Mask {
   Documents,
   /// Numbers that come back, so that blocks between those that are seen are not.
   Returning,
+  /// Numbers that do not ascend, the least and the largest of all among them. A row sees what is before it, so that
+  /// the first row of each number sees nothing.
+  Mixed,
   Cap,
   NarrowCap,
   Start,
@@ -137,14 +141,22 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
   case Mask::Slope:
   case Mask::Parts:
   case Mask::Documents:
-  case Mask::Returning: {
+  case Mask::Returning:
+  case Mask::Mixed: {
     // One row of numbers serves queries and keys, of which there are as many.
     const int64_t count = type.shape.back();
     NodeId numbers = b.iota({DType::I64, {count}}, 0);
     numbers = b.add(b.mul(numbers, b.like(numbers, 1)), b.like(numbers, 0));
-    const bool isNumbered = mask == Mask::Parts || mask == Mask::Documents || mask == Mask::Returning;
+    const bool isNumbered =
+        mask == Mask::Parts || mask == Mask::Documents || mask == Mask::Returning || mask == Mask::Mixed;
     const NodeId places = numbers;
-    if (isNumbered) {
+    if (mask == Mask::Mixed) {
+      constexpr std::array<double, 5> some{-0x1p31, 0x1p31 - 1, -5, 0, 3};
+      std::vector<double> ids;
+      for (int64_t i = 0; i < count; ++i)
+        ids.push_back(some[static_cast<size_t>(i / 23 * 7 % 5)]);
+      numbers = b.input(makeTensor(DType::I32, {count}, ids));
+    } else if (isNumbered) {
       // Documents have numbers of 64 bits; some differ in the upper half alone.
       std::vector<double> ids;
       for (int64_t i = 0; i < count; ++i)
@@ -160,9 +172,10 @@ static NodeId masked(Builder &b, NodeId scores, Mask mask, NodeId given, double 
     const NodeId column = spread(b, b.expand(b.reshape(numbers, {1, count}), {count, count}), type.shape);
     if (isNumbered) {
       NodeId seen = b.binary(BinaryKind::Eq, row, column);
-      if (mask == Mask::Documents)
+      if (mask == Mask::Documents || mask == Mask::Mixed)
         seen = b.binary(BinaryKind::And, seen,
-                        b.binary(BinaryKind::Ge, along(places, {count, 1}), along(places, {1, count})));
+                        b.binary(mask == Mask::Mixed ? BinaryKind::Gt : BinaryKind::Ge, along(places, {count, 1}),
+                                 along(places, {1, count})));
       return b.select(seen, scores, b.like(scores, -inf));
     }
     if (mask == Mask::Slope) {
@@ -489,6 +502,11 @@ static void addTensorCores(std::vector<Case> &cases) {
     for (DType dtype : {DType::F32, DType::BF16})
       add(cases, "returning." + std::string(toString(dtype)) + toString(Shape{size.queries, size.features}),
           size.spelling(dtype, Mask::Returning));
+  // So many rows and keys that there are more than 16 blocks of each.
+  for (const Size &size : {Size{{}, 1100, 1100, 32, 32}, Size{{2}, 333, 333, 64, 48}})
+    for (DType dtype : {DType::F16, DType::F32})
+      add(cases, "mixed." + std::string(toString(dtype)) + toString(Shape{size.queries, size.features}),
+          size.spelling(dtype, Mask::Mixed));
   // Heads that share keys have one mask: programs of few queries of all heads.
   for (const Mask mask : {Mask::Documents, Mask::Causal, Mask::Window})
     for (const int64_t queries : {77, 197})

@@ -12,6 +12,9 @@
 
 namespace zyx::schedule {
 
+/// How conditions that hide blocks are evaluated (FindVisible).
+enum class VisibleWay { Least, Pairs, Bounds };
+
 #define GEN_PASS_DECL
 #include "zyx/Schedule/Passes.h.inc"
 

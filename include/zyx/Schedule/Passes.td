@@ -67,16 +67,27 @@ def FindVisiblePass : Pass<"zyx-schedule-find-visible", "::mlir::ModuleOp"> {
     writes for each 16 rows the first place that one of them sees and the one behind the last. The attention gets both as an argument (`visible`), and streams only
     blocks between them.
 
+    There are two ways, of which the one is taken that is estimated to take less. A remark says which. *Pair by pair* the condition is evaluated as it is, for each row and each place.
+    *By bounds of blocks* other kernels find the least and the largest number of each 16 elements of a vector along rows and of each 16 along places, 32 or 64 of more than 2048, and the condition is evaluated on these:
+    whether it may hold of some pair of a block. The places that are found are a superset of those that are seen, in whole blocks.
+    That is possible of comparisons of integers, of `and`, `or`, `xor`, and choices of conditions. What is compared may be read along rows or along places, be one number of each batch, be a place,
+    or be computed of these by sums, differences, products with constants, maxima, minima and casts that cannot wrap for any data. Equal numbers of two vectors also must have their lowest bits in common: a word has a bit for each
+    of these that a block has, so that a block at the border of two documents does not see all whose numbers are between theirs. Masks in memory, and numbers of floating point, are compared pair by pair.
+
     Finite values at places that are left out have no effect on an attention; an infinity or NaN there has none either, where
     0 * inf in all places would give NaN. On a chain they have none where left factors are zero outside
     of the condition, and what is finite elsewhere is finite there, too. A row that sees nothing has no finite logarithm of
     its sum, and reaches all results of its batch. A second kernel looks for vectors along the streamed axis that are not finite
     (`finite`); in such a batch all blocks are streamed.
 
-    This is done where both kernels are estimated to take at most `share` of what the attention takes: nobody knows how much
+    This is done where all these kernels are estimated to take at most `share` of what the attention takes: nobody knows how much
     is hidden. Each is a remark.
   }];
-  let options = [Option<"share", "share", "double", "0.25", "The part of the attention's time that finding out may take">];
+  let options = [Option<"share", "share", "double", "0.25", "The part of the attention's time that finding out may take">,
+                 Option<"by", "by", "::zyx::schedule::VisibleWay", "::zyx::schedule::VisibleWay::Least", "How conditions are evaluated", [{::llvm::cl::values(
+                   clEnumValN(::zyx::schedule::VisibleWay::Least, "least", "as is estimated to take less"),
+                   clEnumValN(::zyx::schedule::VisibleWay::Pairs, "pairs", "for each row and place"),
+                   clEnumValN(::zyx::schedule::VisibleWay::Bounds, "bounds", "on bounds of blocks, where that is possible"))}]>];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect", "::mlir::math::MathDialect"];
 }
 

@@ -145,6 +145,8 @@ inline constexpr double clearlyLess = 0.9;
 namespace visible {
 /// Instructions for a pair of a row and a place: comparisons, selects, and both reductions.
 inline constexpr double pairOps = 8;
+/// The same for a pair of blocks, whose bounds are read; and for an element of a vector whose bounds are found.
+inline constexpr double blockOps = 24, elementOps = 8;
 } // namespace visible
 
 /// Short rows that lanes of a warp share (ChooseRows): instructions of an element in a walk, and of what two lanes
