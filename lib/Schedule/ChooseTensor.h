@@ -41,6 +41,8 @@ std::optional<SharedChoice> chooseSharedAttention(kernel::FuncOp func, const ker
 bool hasFewRows(const SharedChoice &choice);
 
 /// Those of a kernel that may be a chain of products, as gradients of an attention are.
+llvm::SmallVector<TensorChoice> chooseTotalSteps(kernel::FuncOp func, const kernel::Axes &axes,
+                                                 const target::TargetInfo &target, unsigned most);
 llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                  const target::TargetInfo &target, unsigned most);
 
