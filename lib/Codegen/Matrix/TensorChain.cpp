@@ -242,12 +242,15 @@ const char *ChainMatcher::findDots() {
   return nullptr;
 }
 
+static const char *const noTotal =
+    "it is no sum over batches, with one result, of what is computed of products element by element";
+
 /// The products of a sum over batches, and the axes of both.
 const char *ChainMatcher::findTotal() {
   TensorChain::Total &total = found.total.emplace();
   for (Operation &op : func.getBody().front()) {
     if (isa<GatherOp>(op) || op.getNumRegions() != 0)
-      return "there is more than a sum over batches of what is computed of products";
+      return noTotal;
     if (auto store = dyn_cast<StoreOp>(op))
       stores.push_back(store);
     if (auto sum = dyn_cast<ReduceOp>(op))
@@ -259,7 +262,7 @@ const char *ChainMatcher::findTotal() {
     }
   }
   if (stores.size() != 1)
-    return "a sum over batches has one result";
+    return noTotal;
   total.store = stores.front();
   total.term = total.sum.getInput();
   SmallVector<Axis> all = axes.of(total.term);
@@ -273,7 +276,7 @@ const char *ChainMatcher::findTotal() {
   if (!is16Bit(element))
     return "factors are not of one 16-bit type";
   if (total.walked.empty())
-    return "no product has the batches that are summed up";
+    return noTotal;
   return nullptr;
 }
 
@@ -299,7 +302,7 @@ const char *ChainMatcher::matchTotal() {
   for (TensorChain::Inner &inner : found.inner)
     terms.known.push_back(inner.dot.getResult());
   if (!terms.check(total.term))
-    return "what is added up is not computed element by element, of what lies along rows and columns";
+    return noTotal;
   ElementwiseSlice behind{axes,
                           {found.rows, found.streamed},
                           {total.sum.getResult()},
@@ -312,7 +315,7 @@ const char *ChainMatcher::matchTotal() {
   // Who shares a place would write it, too.
   auto isOwn = [&](Axis axis) { return axes.extent(axis) == 1 || strides->of(axis) != 0; };
   if (!behind.check(store.getValue()) || !strides || !llvm::all_of(behind.own, isOwn))
-    return "the result is not computed element by element of the sum, or stored through more than strides";
+    return noTotal;
   total.ofTile = ofTile.takeVector();
   total.ofBatch = ofBatch.takeVector();
   return nullptr;

@@ -254,7 +254,7 @@ private:
       auto axisOf = [&](int64_t dim) { return space.getOperandAxes(inner)[dim]; };
       if (space.getAxisSet(inner) != all || all.size() == space.rowAxes.size() ||
           isOfBatches(axisOf(product.first.front())) || isOfBatches(axisOf(product.second.front())))
-        return Status::unsupported("its products keep other axes than those of a sum over batches");
+        return Status::unsupported("its reductions keep different axes");
       before.insert(inner);
     }
     for (Operation *op : ops) {
@@ -269,7 +269,7 @@ private:
                           return before.contains(getViewSource(factor).getDefiningOp());
                         });
                       })))
-        return Status::unsupported("a product reads what others are summed up to");
+        return Status::unsupported("its reductions keep different axes");
       if (op != found.sum.getOperation() && !isInner && reads(before))
         before.insert(op);
       if (op == found.sum.getOperation() || reads(behind))
