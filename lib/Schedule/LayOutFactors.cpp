@@ -523,8 +523,7 @@ static bool hasWindows(Value factor) {
   return !form || form->hasOverlaps();
 }
 
-std::optional<std::pair<DotLayout, double>>
-FactorLayouter::findShared(MutableArrayRef<zyx::plan::LaunchOp> launches) {
+std::optional<std::pair<DotLayout, double>> FactorLayouter::findShared(MutableArrayRef<zyx::plan::LaunchOp> launches) {
   auto isNoProduct = [](Operation *op) {
     return WalkResult(isa<ReduceOp, GatherOp, GridOp>(op) ? WalkResult::interrupt() : WalkResult::advance());
   };

@@ -290,8 +290,8 @@ static void add(std::vector<Case> &cases, const std::string &name, const Spellin
 }
 
 /// A bias of all heads, gathered out of a table in which heads are neighbours; with gradients for more than 70 keys, of
-/// which rows are long enough to be padded, and for more than 3 windows: with many the gradient of the bias is summed up
-/// where it is computed.
+/// which rows are long enough to be padded, and for more than 3 windows: with many the gradient of the bias is summed
+/// up where it is computed.
 static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries, int64_t keys = 70,
                             int64_t windows = 3) {
   const bool isLong = keys > 70 || windows > 3;
