@@ -277,7 +277,15 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   const int64_t scratch =
       isHeavy(llvm::map_to_vector(found->outer, [](const TensorChain::Outer &each) { return each.factor; })) ? 48 : 16;
   SmallVector<TensorChoice> choices;
-  for (int64_t columns : {128, 64, 32}) {
+  SmallVector<int64_t> widths = {128, 64, 32};
+  // Of few blocks the last one is a large part, and may be mostly empty; a block itself takes as long as some columns.
+  constexpr int64_t onePlaces = 128, fewPlaces = 512, beside = 16;
+  if (streamed > onePlaces && streamed <= fewPlaces) {
+    widths = {128, 112, 96, 80, 64, 48, 32};
+    auto takes = [&](int64_t columns) { return llvm::divideCeil(streamed, columns) * (columns + beside); };
+    llvm::stable_sort(widths, [&](int64_t a, int64_t b) { return takes(a) < takes(b); });
+  }
+  for (int64_t columns : widths) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + scratch;
     const int64_t group = batchesTogether(streamed * walked * elementBytes, target);

@@ -482,9 +482,11 @@ bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
   symbols = &into;
   const bool readsBoth = readAlike(launches);
   auto found = readsBoth ? findBest() : std::nullopt;
-  // Few results of each group leave most of a tile empty, and windows in memory are the image many times over.
+  // Few results of each group leave most of a tile empty, and windows in memory are the image many times over. Threads
+  // have to read them in vectors: where they read each element by itself they take longer than estimated.
   if (found && found->first.copies())
-    if (auto shared = findShared(launches); shared && shared->second < found->second * fits::clearlyLess)
+    if (auto shared = findShared(launches);
+        shared && (shared->first.lhs || shared->first.rhs) && shared->second < found->second * fits::clearlyLess)
       return false;
   std::optional<DotLayout> best = found ? std::optional(found->first) : std::nullopt;
   const bool isAligned = !best && readsBoth && isTaken();
