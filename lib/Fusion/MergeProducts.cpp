@@ -47,6 +47,8 @@ public:
 
   /// The first products, of which what the last one reads is computed; none where tensor cores have no place for it.
   SmallVector<Operation *> findInner();
+  /// Whether a product may be one of the first ones.
+  bool isInner(ReduceOp reduce, Type element);
 
 private:
   /// Features of the first products and columns of the last one that registers hold beside each other, in whole pieces
@@ -60,7 +62,6 @@ private:
     std::optional<Contraction> found = isOne ? matchContraction(reduce) : std::nullopt;
     return found && found->first.size() == 1 && found->second.size() == 1 ? found : std::nullopt;
   }
-  bool isInner(ReduceOp reduce, Type element);
 
   ReduceOp sum;
   const int64_t bits;
@@ -112,6 +113,17 @@ SmallVector<Operation *> ProductPair::findInner() {
       return inner;
   }
   return {};
+}
+
+std::optional<Type> zyx::fusion::elementOfTensorProduct(ReduceOp sum, int64_t bits) {
+  ProductPair pair(sum, bits);
+  std::optional<Contraction> found = matchContraction(sum);
+  if (!found)
+    return std::nullopt;
+  const Type element = typeOf(storedFactor(found->product.getA())).getElementType();
+  const bool isOne = isa<FloatType>(element) && element.getIntOrFloatBitWidth() == static_cast<unsigned>(bits) &&
+                     pair.isInner(sum, element);
+  return isOne ? std::optional(element) : std::nullopt;
 }
 
 void zyx::fusion::mergeProducts(GroupGraph &graph, int64_t bits) {

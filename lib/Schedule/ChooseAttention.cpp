@@ -209,6 +209,46 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   return std::nullopt;
 }
 
+SmallVector<TensorChoice> chooseTotalSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
+                                           unsigned most) {
+  std::string reason;
+  std::optional<TensorChain> found = matchTensorChain(func, axes, target, reason);
+  if (!found)
+    return refuse(func, reason);
+  const int64_t mostRegisters =
+      target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
+  constexpr int64_t scratch = 56, barriers = 1024;
+  const int64_t all = axes.extent(found->rows), places = axes.extent(found->streamed);
+  const int64_t rows = std::min<int64_t>(128, llvm::alignTo(all, 64));
+  int64_t own = 0, other = 0;
+  for (const TensorChain::Inner &inner : found->inner)
+    own += llvm::alignTo(inner.own.columns(), panel);
+  for (const TensorOperand *operand : found->others())
+    other += llvm::alignTo(operand->columns(), panel);
+  // Of the sum, of products, and of what all batches read alike a thread has half of the columns of 64 rows.
+  const auto held = static_cast<int64_t>(1 + found->inner.size() + found->total->ofTile.size());
+  SmallVector<std::pair<int64_t, TensorStepAttr>> steps;
+  for (int64_t columns : {80, 64, 48, 32}) {
+    const int64_t stages =
+        std::min(mostStages, (target.simt.sharedBytes - barriers) / ((rows * own + columns * other) * elementBytes));
+    if (stages < 2 || columns * held / 2 + scratch > mostRegisters)
+      continue;
+    // What rows read, and the walk itself, take as long as some columns.
+    constexpr int64_t beside = 16;
+    steps.emplace_back(llvm::divideCeil(places, columns) * (columns + beside),
+                       TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, /*group=*/1, /*split=*/1,
+                                           /*tf32=*/false, /*warps=*/0));
+  }
+  if (steps.empty())
+    return refuse(func, "its rows and blocks need more registers or shared memory than there are");
+  llvm::stable_sort(steps, llvm::less_first());
+  SmallVector<TensorChoice> choices;
+  for (const auto &[cost, step] : steps)
+    if (choices.size() < most)
+      choices.push_back({step});
+  return choices;
+}
+
 SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                            unsigned most) {
   std::string reason;
@@ -237,7 +277,15 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   const int64_t scratch =
       isHeavy(llvm::map_to_vector(found->outer, [](const TensorChain::Outer &each) { return each.factor; })) ? 48 : 16;
   SmallVector<TensorChoice> choices;
-  for (int64_t columns : {128, 64, 32}) {
+  SmallVector<int64_t> widths = {128, 64, 32};
+  // Of few blocks the last one is a large part, and may be mostly empty; a block itself takes as long as some columns.
+  constexpr int64_t onePlaces = 128, fewPlaces = 512, beside = 16;
+  if (streamed > onePlaces && streamed <= fewPlaces) {
+    widths = {128, 112, 96, 80, 64, 48, 32};
+    auto takes = [&](int64_t columns) { return llvm::divideCeil(streamed, columns) * (columns + beside); };
+    llvm::stable_sort(widths, [&](int64_t a, int64_t b) { return takes(a) < takes(b); });
+  }
+  for (int64_t columns : widths) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
     const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + scratch;
     const int64_t group = batchesTogether(streamed * walked * elementBytes, target);
