@@ -5,7 +5,8 @@
 # Shares build/release with utils/demo.sh; --sanitize builds and tests in build/asan or build/tsan. With --all-amd every
 # conformance case is compiled for each of AMD's GPUs, of which 100 are otherwise; with --all-cpu all run with random
 # schedules and for older processors, with --all-opencl on OpenCL, and 200 in Oclgrind, with --all-vulkan on Vulkan, where
-# samples run under more of the validation layers, too, and with --all-webgpu on WebGPU, with 2,000 random graphs on each.
+# samples run under more of the validation layers, too, and with --all-webgpu on WebGPU (wgpu-native and Dawn), with 2,000
+# random graphs on each.
 # Ends with "N passed, N failed" and exits with 1 if something failed.
 set -uo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -20,7 +21,7 @@ for option in "$@"; do
     --all-opencl) all_opencl=yes ;;
     --all-vulkan) all_vulkan=yes ;;
     --all-webgpu) all_webgpu=yes ;;
-    --help | -h) sed -n '2,9s/^# \?//p' "$0"; exit 0 ;;
+    --help | -h) sed -n '2,10s/^# \?//p' "$0"; exit 0 ;;
     *) echo "check.sh: unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -204,6 +205,10 @@ export ZYX_WEBGPU_DRIVER=${ZYX_WEBGPU_DRIVER:-$zyx_root/build/webgpu/libwgpu_nat
 if [ -n "$all_webgpu" ]; then
   check "all conformance cases on WebGPU" "$folder/bin/zyx-conformance" --device=webgpu --batch=1
   check "2,000 random graphs on WebGPU" "$folder/bin/zyx-smith" --device=webgpu --optimise=default --count=2000
+  dawn=(env ZYX_WEBGPU_DRIVER="$zyx_root/build/dawn/libwebgpu_dawn.so")
+  [ ! -e "$zyx_root/build/dawn/lavapipe.json" ] || dawn+=(VK_ICD_FILENAMES="$zyx_root/build/dawn/lavapipe.json")
+  check "all conformance cases on Dawn" "${dawn[@]}" "$folder/bin/zyx-conformance" --device=webgpu --batch=1
+  check "2,000 random graphs on Dawn" "${dawn[@]}" "$folder/bin/zyx-smith" --device=webgpu --optimise=default --count=2000
 fi
 
 check "rooms" "$zyx_root/utils/check-rooms.py"

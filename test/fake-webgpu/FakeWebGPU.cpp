@@ -5,7 +5,8 @@
 // A wgpu-native over the host's memory, for what real ones do rarely: to lack something, to refuse, to be lost.
 // Commands are done when they are submitted. Of kernels it knows two: `k_increment` of 32-bit integers, and the
 // library's own `k_bytes`. Texts with the word "wrong" do not compile. Kernels are executed by a real library,
-// in the conformance suite.
+// in the conformance suite. With ZYX_FAKE_DAWN it is a Dawn, which has no function of wgpu-native's own, and lets no
+// kernel have a byte by two names.
 //===----------------------------------------------------------------------===//
 #include "FakeWebGPU.h"
 
@@ -68,6 +69,15 @@ WGPUDevice theDevice = nullptr;
 std::vector<WGPUBufferMapCallbackInfo> late;
 /// What a call that fails, and what no poll came to, is answered when the instance is given back.
 std::vector<WGPUBufferMapCallbackInfo> unanswered;
+
+#ifdef ZYX_FAKE_DAWN
+constexpr auto always = static_cast<WGPUFeatureName>(0x50004), subgroups = WGPUFeatureName_Subgroups;
+constexpr bool isDawn = true;
+#else
+constexpr auto always = static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates),
+               subgroups = static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup);
+constexpr bool isDawn = false;
+#endif
 
 WGPUStringView viewOf(const std::string &text) { return {text.data(), text.size()}; }
 
@@ -173,7 +183,9 @@ const zyx::runtime::BundledDevices *zyxBundledDevices() {
   return &made;
 }
 
+#ifndef ZYX_FAKE_DAWN
 uint32_t wgpuGetVersion() { return fake.version << 24; }
+#endif
 WGPUInstance wgpuCreateInstance(const WGPUInstanceDescriptor *) {
   fake.instances += fake.hasInstance;
   return fake.hasInstance ? reinterpret_cast<WGPUInstance>(&instance) : nullptr;
@@ -183,6 +195,17 @@ void wgpuInstanceRelease(WGPUInstance) {
   for (const WGPUBufferMapCallbackInfo &each : std::exchange(unanswered, {}))
     answer(each, WGPUMapAsyncStatus_CallbackCancelled);
 }
+WGPUFuture wgpuInstanceRequestAdapter(WGPUInstance, const WGPURequestAdapterOptions *options,
+                                      WGPURequestAdapterCallbackInfo asked) {
+  const size_t number = options->powerPreference == WGPUPowerPreference_LowPower ? 2 : 1;
+  const bool isThere = fake.adapters != 0;
+  fake.heldAdapters += isThere;
+  asked.callback(isThere ? WGPURequestAdapterStatus_Success : WGPURequestAdapterStatus_Unavailable,
+                 isThere ? reinterpret_cast<WGPUAdapter>(&adapters[number % fake.adapters]) : nullptr, {},
+                 asked.userdata1, nullptr);
+  return {};
+}
+#ifndef ZYX_FAKE_DAWN
 size_t wgpuInstanceEnumerateAdapters(WGPUInstance, const WGPUInstanceEnumerateAdapterOptions *, WGPUAdapter *into) {
   for (const WGPUBufferMapCallbackInfo &each : std::exchange(late, {})) {
     ++fake.lateAnswers;
@@ -192,6 +215,7 @@ size_t wgpuInstanceEnumerateAdapters(WGPUInstance, const WGPUInstanceEnumerateAd
     into[i] = reinterpret_cast<WGPUAdapter>(&adapters[i]);
   return fake.adapters;
 }
+#endif
 WGPUStatus wgpuAdapterGetInfo(WGPUAdapter adapter, WGPUAdapterInfo *info) {
   const auto number = reinterpret_cast<int *>(adapter) - adapters;
   constexpr const char *names[] = {"Processor", "Card", "Laptop"};
@@ -213,16 +237,19 @@ WGPUStatus wgpuAdapterGetLimits(WGPUAdapter, WGPULimits *limits) {
   limits->maxStorageBufferBindingSize = limits->maxBufferSize = fake.storageBytes;
   limits->maxComputeWorkgroupsPerDimension = 65535;
   limits->maxImmediateSize = fake.immediateBytes;
+  // What another header has behind.
+  if (fake.hasOtherStructs)
+    *reinterpret_cast<uint32_t *>(limits + 1) = 16;
   return WGPUStatus_Success;
 }
 WGPUBool wgpuAdapterHasFeature(WGPUAdapter, WGPUFeatureName feature) {
-  return feature == static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup) && fake.hasSubgroups;
+  return feature == subgroups && fake.hasSubgroups;
 }
 WGPUFuture wgpuAdapterRequestDevice(WGPUAdapter, const WGPUDeviceDescriptor *info,
                                     WGPURequestDeviceCallbackInfo asked) {
   theDevice = nullptr;
-  if (info->requiredFeatureCount != (fake.hasSubgroups ? 2 : 1) ||
-      info->requiredFeatures[0] != static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates))
+  if (info->requiredFeatureCount != (fake.hasSubgroups ? 2 : 1) || info->requiredFeatures[0] != always ||
+      (fake.hasSubgroups && info->requiredFeatures[1] != subgroups))
     ++fake.panics;
   if (fails(__func__)) {
     asked.callback(WGPURequestDeviceStatus_Error, nullptr, viewOf("limits are too high"), asked.userdata1, nullptr);
@@ -252,8 +279,8 @@ WGPUFuture wgpuDevicePopErrorScope(WGPUDevice device, WGPUPopErrorScopeCallbackI
                  asked.userdata1, nullptr);
   return {};
 }
-WGPUBool wgpuDevicePoll(WGPUDevice device, WGPUBool, const uint64_t *) {
-  (void)fails(__func__);
+static void poll(WGPUDevice device, const char *call) {
+  (void)fails(call);
   for (const auto &[buffer, callback] : std::exchange(device->mapping, {})) {
     buffer->isMapped = !device->isLost;
     if (buffer->isMapped || !fake.answersLate)
@@ -263,8 +290,17 @@ WGPUBool wgpuDevicePoll(WGPUDevice device, WGPUBool, const uint64_t *) {
     else
       late.push_back(callback);
   }
+}
+WGPUWaitStatus wgpuInstanceWaitAny(WGPUInstance, size_t, WGPUFutureWaitInfo *, uint64_t) {
+  poll(theDevice, __func__);
+  return WGPUWaitStatus_Success;
+}
+#ifndef ZYX_FAKE_DAWN
+WGPUBool wgpuDevicePoll(WGPUDevice device, WGPUBool, const uint64_t *) {
+  poll(device, __func__);
   return 1;
 }
+#endif
 
 WGPUBuffer wgpuDeviceCreateBuffer(WGPUDevice, const WGPUBufferDescriptor *info) {
   WGPUBuffer buffer = made(new WGPUBufferImpl, __func__, fake.buffers);
@@ -286,14 +322,24 @@ const void *wgpuBufferGetConstMappedRange(WGPUBuffer buffer, size_t offset, size
 void wgpuBufferUnmap(WGPUBuffer buffer) { buffer->isMapped = false; }
 
 // Kernels read outside of a buffer what nobody takes.
-WGPUShaderModule wgpuDeviceCreateShaderModuleTrusted(WGPUDevice, const WGPUShaderModuleDescriptor *info,
-                                                     WGPUShaderRuntimeChecks checks) {
+static WGPUShaderModule shaderOf(const WGPUShaderModuleDescriptor *info, bool isChecked, const char *call) {
   const std::string text = textOf(reinterpret_cast<const WGPUShaderSourceWGSL *>(info->nextInChain)->code);
-  const bool isWrong = text.find("wrong") != std::string::npos || (checks & WGPUShaderRuntimeChecks_BoundsChecks) == 0;
+  const bool isEnabled = text.starts_with("enable subgroups; ");
+  const bool isWrong =
+      text.find("wrong") != std::string::npos || !isChecked || isEnabled != (isDawn && fake.hasSubgroups);
   if (isWrong)
     raise(2, "1:1: error: that is wrong");
-  return made(new WGPUShaderModuleImpl, __func__, fake.shaders, !isWrong);
+  return made(new WGPUShaderModuleImpl, call, fake.shaders, !isWrong);
 }
+WGPUShaderModule wgpuDeviceCreateShaderModule(WGPUDevice, const WGPUShaderModuleDescriptor *info) {
+  return shaderOf(info, isDawn, __func__);
+}
+#ifndef ZYX_FAKE_DAWN
+WGPUShaderModule wgpuDeviceCreateShaderModuleTrusted(WGPUDevice, const WGPUShaderModuleDescriptor *info,
+                                                     WGPUShaderRuntimeChecks checks) {
+  return shaderOf(info, (checks & WGPUShaderRuntimeChecks_BoundsChecks) != 0, __func__);
+}
+#endif
 void wgpuShaderModuleRelease(WGPUShaderModule shader) { release(shader, fake.shaders); }
 WGPUBindGroupLayout wgpuDeviceCreateBindGroupLayout(WGPUDevice, const WGPUBindGroupLayoutDescriptor *) {
   return made(new WGPUBindGroupLayoutImpl, __func__, fake.layouts);
@@ -368,6 +414,10 @@ void wgpuComputePassEncoderSetImmediates(WGPUComputePassEncoder pass, uint32_t o
 }
 void wgpuComputePassEncoderDispatchWorkgroups(WGPUComputePassEncoder pass, uint32_t groups, uint32_t, uint32_t) {
   pass->encoder->isValid &= !fails(__func__) && groups <= 65535;
+  for (const WGPUBindGroupEntry &a : pass->group->entries)
+    for (const WGPUBindGroupEntry &b : pass->group->entries)
+      pass->encoder->isValid &= !isDawn || a.binding == b.binding || a.buffer != b.buffer ||
+                                a.offset + a.size <= b.offset || b.offset + b.size <= a.offset;
   pass->encoder->commands.emplace_back([its = *pass] { dispatchOf(its); });
 }
 void wgpuComputePassEncoderEnd(WGPUComputePassEncoder) {}
@@ -376,13 +426,23 @@ void wgpuQueueWriteBuffer(WGPUQueue, WGPUBuffer buffer, uint64_t offset, const v
   if (!fails(__func__) && offset + bytes <= buffer->bytes.size())
     std::memcpy(buffer->bytes.data() + offset, from, bytes);
 }
-uint64_t wgpuQueueSubmitForIndex(WGPUQueue, size_t, const WGPUCommandBuffer *commands) {
+static uint64_t submit(const WGPUCommandBuffer *commands, const char *call) {
   if (!(*commands)->isValid)
     ++fake.panics;
-  else if (!fails(__func__) && !theDevice->isLost)
+  else if (!fails(call) && !theDevice->isLost)
     for (const std::function<void()> &command : (*commands)->commands)
       command();
   return ++fake.submissions;
 }
+void wgpuQueueSubmit(WGPUQueue, size_t, const WGPUCommandBuffer *commands) { submit(commands, __func__); }
+WGPUFuture wgpuQueueOnSubmittedWorkDone(WGPUQueue, WGPUQueueWorkDoneCallbackInfo asked) {
+  asked.callback(WGPUQueueWorkDoneStatus_Success, {}, asked.userdata1, nullptr);
+  return {static_cast<uint64_t>(fake.submissions)};
+}
+#ifndef ZYX_FAKE_DAWN
+uint64_t wgpuQueueSubmitForIndex(WGPUQueue, size_t, const WGPUCommandBuffer *commands) {
+  return submit(commands, __func__);
+}
+#endif
 
 } // extern "C"

@@ -18,6 +18,8 @@ struct FakeWebGPU {
   uint32_t backend = 6;
   uint32_t groupThreads = 256, sharedBytes = 16384, storageBuffers = 8, storageAlignment = 64, immediateBytes = 128;
   uint64_t storageBytes = 1 << 20;
+  /// Whether its limits are a longer struct than that of our headers.
+  bool hasOtherStructs = false;
   /// Whether kernels have ops of subgroups.
   bool hasSubgroups = false;
   /// The call of this name fails, the `after`-th one from now on: 2 is a validation error, 3 is out of memory. With 0

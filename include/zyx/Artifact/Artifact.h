@@ -22,7 +22,7 @@ namespace zyx::artifact {
 
 /// Of what serialize() writes. Changes with the byte form, with the meaning of a command and with the ABI of kernels,
 /// by the rules of docs/artifacts.md.
-inline constexpr uint32_t formatVersion = 13;
+inline constexpr uint32_t formatVersion = 14;
 /// The oldest version that deserialize() reads, at most the one before formatVersion.
 inline constexpr uint32_t oldestFormatVersion = 11;
 static_assert(oldestFormatVersion < formatVersion, "what the version before has written is read");
@@ -122,6 +122,8 @@ struct Kernel {
   /// On a GPU: each of its threads waits, before it touches global memory, until all that the launch is behind is over.
   /// So the launch may begin before that is over.
   bool waits = false;
+  /// How many bytes of each buffer a launch is given, from where it begins; none of an artifact that does not say so.
+  std::vector<uint64_t> bufferBytes = {};
   bool operator==(const Kernel &) const = default;
 };
 

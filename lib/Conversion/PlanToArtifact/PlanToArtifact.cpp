@@ -169,6 +169,10 @@ private:
     launch.flops = op.getFlops();
     const KernelFacts &own = factsOf(kernel);
     launch.kernel = addKernel(kernel, own, launch, op.getOuts().size());
+    std::vector<uint64_t> &bytes = result.kernels[launch.kernel].bufferBytes;
+    if (bytes.empty())
+      for (Value buffer : llvm::concat<Value>(op.getIns(), op.getOuts()))
+        bytes.push_back(sizeOf(buffer));
     if (!own.grid)
       return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
     launch.grid = *own.grid;

@@ -130,6 +130,9 @@ private:
   std::string zeroOf(Element element);
   /// A vector of these lanes, of which bools have been tested.
   std::string make(Element element, llvm::ArrayRef<std::string> lanes, bool isTested = true);
+  /// A condition or a bound of an op, which the threads of a workgroup have in common where a barrier is in it: what
+  /// comes out of memory is handed around.
+  std::string uniform(mlir::Operation *around, mlir::Value value);
   /// variables = values, as if at once.
   void assign(llvm::ArrayRef<std::string> variables, llvm::ArrayRef<std::string> values,
               llvm::ArrayRef<std::string> types);

@@ -74,6 +74,43 @@ void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, 
       line(expand(lang.assignment, {{'v', variable}, {'e', source}}));
 }
 
+/// Whether what is in memory is part of how a value was computed.
+static bool isOfMemory(Value value) {
+  SmallVector<Value> left = {value};
+  llvm::DenseSet<Value> seen;
+  while (!left.empty()) {
+    Value next = left.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (!op)
+      op = cast<BlockArgument>(next).getOwner()->getParentOp();
+    if (isa<LoadOp>(op))
+      return true;
+    if (isa<FuncOp, GridOp, ViewOp, AllocOp>(op))
+      continue;
+    left.append(op->operand_begin(), op->operand_end());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        left.append(block.getTerminator()->operand_begin(), block.getTerminator()->operand_end());
+  }
+  return false;
+}
+
+string KernelPrinter::uniform(Operation *around, Value value) {
+  const auto meets = [](Operation *op) {
+    return isa<BarrierOp, SubgroupReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  if (!lang.threads || !lang.threads->uniform[0] || use.groupThreads == 1 || !around->walk(meets).wasInterrupted() ||
+      !isOfMemory(value))
+    return name(value);
+  const bool isBool = value.getType().isInteger(1);
+  const string shared = fresh("u"), mine = isBool ? expand(lang.storeBool, {{'e', name(value)}}) : name(value);
+  for (const char *form : lang.threads->uniform)
+    line(expand(form, {{'v', shared}, {'e', mine}}));
+  return isBool ? expand(lang.loadBool, {{'e', shared}}) : shared;
+}
+
 Status KernelPrinter::print(scf::ForOp loop) {
   SmallVector<string> types;
   ZYX_RETURN_IF_ERROR(typesOf(loop, loop.getResultTypes(), types));
@@ -85,12 +122,13 @@ Status KernelPrinter::print(scf::ForOp loop) {
   const char *signedType = lang.signedValues[static_cast<size_t>(counter)];
   if (!signedType)
     return refuse(loop, Twine("counts in a type that has no loops in ") + lang.name);
+  const string lower = uniform(loop, loop.getLowerBound()), upper = uniform(loop, loop.getUpperBound());
   line(expand(lang.forBegin, {{'T', valueType(counter)},
                               {'S', signedType},
                               {'v', induction},
-                              {'a', name(loop.getLowerBound())},
-                              {'b', name(loop.getUpperBound())},
-                              {'c', name(loop.getStep())}}));
+                              {'a', lower},
+                              {'b', upper},
+                              {'c', uniform(loop, loop.getStep())}}));
   ++depth;
   ZYX_RETURN_IF_ERROR(print(*loop.getBody()));
   SmallVector<string> values;
@@ -119,7 +157,7 @@ Status KernelPrinter::print(scf::IfOp branch) {
     --depth;
     return {};
   };
-  line(expand(lang.ifBegin, {{'e', name(branch.getCondition())}}));
+  line(expand(lang.ifBegin, {{'e', uniform(branch, branch.getCondition())}}));
   ZYX_RETURN_IF_ERROR(side(*branch.thenBlock()));
   if (branch.elseBlock()) {
     line(lang.elseBegin);
@@ -144,7 +182,7 @@ Status KernelPrinter::print(scf::WhileOp loop) {
   for (Value value : loop.getConditionOp().getArgs())
     values.push_back(names[value.getAsOpaquePointer()]);
   assign(after, values, results);
-  line(expand(lang.breakUnless, {{'e', name(loop.getConditionOp().getCondition())}}));
+  line(expand(lang.breakUnless, {{'e', uniform(loop, loop.getConditionOp().getCondition())}}));
   ZYX_RETURN_IF_ERROR(print(*loop.getAfterBody()));
   values.clear();
   for (Value value : loop.getYieldOp().getOperands())
@@ -349,6 +387,8 @@ Result<std::string> printKernels(ModuleOp module, const Language &language, bool
       if (failed(lowerFloats(func)))
         return refuseOp(func, "has an op of small floats that is rounded twice");
       spellOut(func);
+      if (language.hasWordsAlone)
+        splitWideIntegers(func);
       if (language.vectors && language.vectors->isOfMemory)
         keepWholeVectors(func);
       IRRewriter rewriter(func);
@@ -372,7 +412,14 @@ string completeText(string kernels, const Language &language) {
       if (!isReplaced && StringRef(kernels).contains(helper.name))
         kernels = "\n" + string(helper.text) + kernels;
     }
-  return language.head + kernels;
+  unsigned scalars = language.headScalar ? language.threads->mostScalars : 0;
+  const auto ofScalar = [&](const char *form, unsigned i) { return expand(form, {{'n', std::to_string(i)}}); };
+  while (scalars != 0 && !StringRef(kernels).contains(ofScalar(language.scalarUse, scalars - 1)))
+    --scalars;
+  string given;
+  for (unsigned i = 0; i != scalars; ++i)
+    given += ofScalar(language.headScalar, i);
+  return expand(language.head, {{'n', given}}) + kernels;
 }
 
 } // namespace zyx::target

@@ -36,47 +36,20 @@ constexpr OpText ops[] = {
     {"arith.maxsi", i32, "$T(max($a, $b))"},
     {"arith.minui", i32, "min($0, $1)"},
     {"arith.maxui", i32, "max($0, $1)"},
-    {"arith.mului_extended", narrowInts, "$0 * $1|($0 * $1) >> $Wu"},
-    {"arith.mulsi_extended", narrowInts, "u32($a * $b)|u32(($a * $b) >> $Wu)"},
-    {"arith.mului_extended", i32, "$0 * $1|zyx_mulhu($0, $1)"},
-    {"arith.mulsi_extended", i32, "$0 * $1|zyx_mulhu($0, $1) - select(0u, $1, $a < 0) - select(0u, $0, $b < 0)"},
     {"arith.select", allElements, "select($2, $1, $0)"},
     {"arith.extui i64", boolean | words, "vec2<u32>(u32($0), 0u)"},
     {"arith.extsi", boolean, "$T(0u - u32($0))"},
     {"arith.extsi i64", words, "vec2<u32>(u32($a), u32($a >> 31u))"},
     {"arith.extsi", words, "u32($a)"},
     {"arith.trunci bool", words, "(($0 & 1u) != 0u)"},
-    {"arith.trunci bool", i64, "(($0.x & 1u) != 0u)"},
     {"arith.trunci", words, "$0"},
     {"arith.trunci", i64, "$0.x"},
-    {"arith.fptosi i64", f32, "zyx_negate64_if(zyx_f32_to_ui64($0), bitcast<u32>($0))"},
-    {"arith.fptoui i64", f32, "zyx_f32_to_ui64($0)"},
     {"arith.fptosi", f32, "u32(i32($0))"},
     {"arith.fptoui", f32, "u32($0)"},
     {"arith.bitcast", f32 | i32, "bitcast<$T>($0)"},
-    {"arith.addi", i64, "zyx_add64($0, $1)"},
-    {"arith.subi", i64, "zyx_sub64($0, $1)"},
-    {"arith.muli", i64, "vec2<u32>($0.x * $1.x, zyx_mulhu($0.x, $1.x) + $0.x * $1.y + $0.y * $1.x)"},
-    {"arith.divui", i64, "zyx_divide64($0, $1).xy"},
-    {"arith.remui", i64, "zyx_divide64($0, $1).zw"},
-    {"arith.divsi", i64,
-     "zyx_negate64_if(zyx_divide64(zyx_negate64_if($0, $0.y), zyx_negate64_if($1, $1.y)).xy, $0.y ^ $1.y)"},
-    {"arith.shli", i64, "zyx_shl64($0, $1)"},
-    {"arith.shrui", i64, "zyx_shr64($0, $1, 0u)"},
-    {"arith.shrsi", i64, "zyx_shr64($0, $1, u32(i32($0.y) >> 31u))"},
-    {"arith.cmpi eq", i64, "all($0 == $1)"},
-    {"arith.cmpi ne", i64, "any($0 != $1)"},
-    {"arith.cmpi slt", i64, "zyx_lts64($0, $1)"},
-    {"arith.cmpi sle", i64, "!zyx_lts64($1, $0)"},
-    {"arith.cmpi sgt", i64, "zyx_lts64($1, $0)"},
-    {"arith.cmpi sge", i64, "!zyx_lts64($0, $1)"},
-    {"arith.cmpi ult", i64, "zyx_ltu64($0, $1)"},
-    {"arith.cmpi ule", i64, "!zyx_ltu64($1, $0)"},
-    {"arith.cmpi ugt", i64, "zyx_ltu64($1, $0)"},
-    {"arith.cmpi uge", i64, "!zyx_ltu64($0, $1)"},
-    {"arith.sitofp", i64,
-     "bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if($0, $0.y))) | ($0.y & 0x80000000u))"},
-    {"arith.uitofp", i64, "zyx_u64_to_f32($0)"},
+    {"arith.shli", i64, "vec2<u32>(0u, $0.x)"},
+    {"arith.shrui", i64, "vec2<u32>($0.y, 0u)"},
+    {"math.ctlz", i32, "countLeadingZeros($0)"},
     {"math.roundeven", f32, "round($0)"},
     {"kernel.subgroup_reduce add", f32 | i32, "subgroupAdd($0)"},
     {"kernel.subgroup_reduce umax", i32, "subgroupMax($0)"},
@@ -85,90 +58,12 @@ constexpr OpText ops[] = {
 
 // Each in front of those that use it.
 constexpr Helper helpers[] = {
+    {"zyx_uniform", "var<workgroup> zyx_uniform: u32;\n"},
     {"zyx_f32(",
      R"(// By bits that a driver does not know: constants it would fold, of which zeros lose their signs and infinity is none.
 // It might regroup sums and contract products, too; Mesa takes (x + y) - y for x.
 fn zyx_f32(bits: u32) -> f32 {
-  return bitcast<f32>(bits ^ zyx_args[0].y);
-}
-)"},
-    {"zyx_mulhu(", R"(fn zyx_mulhu(a: u32, b: u32) -> u32 {
-  let low = (a & 0xffffu) * (b & 0xffffu);
-  let middle = (a >> 16u) * (b & 0xffffu) + (low >> 16u);
-  let other = (a & 0xffffu) * (b >> 16u) + (middle & 0xffffu);
-  return (a >> 16u) * (b >> 16u) + (middle >> 16u) + (other >> 16u);
-}
-)"},
-    {"zyx_add64(", R"(fn zyx_add64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let low = a.x + b.x;
-  return vec2<u32>(low, a.y + b.y + u32(low < a.x));
-}
-)"},
-    {"zyx_sub64(", R"(fn zyx_sub64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  return vec2<u32>(a.x - b.x, a.y - b.y - u32(a.x < b.x));
-}
-)"},
-    {"zyx_negate64_if(", R"(// Where the highest bit of a number is set.
-fn zyx_negate64_if(a: vec2<u32>, high: u32) -> vec2<u32> {
-  return select(a, zyx_sub64(vec2<u32>(0u, 0u), a), high >= 0x80000000u);
-}
-)"},
-    {"zyx_ltu64(", R"(fn zyx_ltu64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  return a.y < b.y || (a.y == b.y && a.x < b.x);
-}
-)"},
-    {"zyx_lts64(", R"(fn zyx_lts64(a: vec2<u32>, b: vec2<u32>) -> bool {
-  return zyx_ltu64(a ^ vec2<u32>(0u, 0x80000000u), b ^ vec2<u32>(0u, 0x80000000u));
-}
-)"},
-    {"zyx_shl64(", R"(fn zyx_shl64(a: vec2<u32>, n: vec2<u32>) -> vec2<u32> {
-  let s = n.x & 31u;
-  let near = vec2<u32>(a.x << s, (a.y << s) | ((a.x >> 1u) >> (31u - s)));
-  return select(near, vec2<u32>(0u, near.x), n.x >= 32u);
-}
-)"},
-    {"zyx_shr64(", R"(// What comes in from above is `fill`.
-fn zyx_shr64(a: vec2<u32>, n: vec2<u32>, fill: u32) -> vec2<u32> {
-  let s = n.x & 31u;
-  let near = vec2<u32>((a.x >> s) | ((a.y << 1u) << (31u - s)), (a.y >> s) | ((fill << 1u) << (31u - s)));
-  return select(near, vec2<u32>(near.y, fill), n.x >= 32u);
-}
-)"},
-    {"zyx_divide64(", R"(// The quotient and the remainder.
-fn zyx_divide64(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
-  if ((a.y | b.y) == 0u) {
-    return vec4<u32>(a.x / b.x, 0u, a.x % b.x, 0u);
-  }
-  var quotient = a;
-  var rest = vec2<u32>(0u, 0u);
-  for (var i = 0u; i < 64u; i += 1u) {
-    let carry = rest.y >> 31u;
-    rest = vec2<u32>((rest.x << 1u) | (quotient.y >> 31u), (rest.y << 1u) | (rest.x >> 31u));
-    quotient = vec2<u32>(quotient.x << 1u, (quotient.y << 1u) | (quotient.x >> 31u));
-    if (carry != 0u || !zyx_ltu64(rest, b)) {
-      rest = zyx_sub64(rest, b);
-      quotient.x |= 1u;
-    }
-  }
-  return vec4<u32>(quotient, rest);
-}
-)"},
-    {"zyx_u64_to_f32(", R"(// The upper 32 bits from the first one on, and whether others follow, are rounded to 24.
-fn zyx_u64_to_f32(a: vec2<u32>) -> f32 {
-  let zeros = select(countLeadingZeros(a.y), 32u + countLeadingZeros(a.x), a.y == 0u);
-  let moved = zyx_shl64(a, vec2<u32>(zeros & 63u, 0u));
-  let word = moved.y | u32(moved.x != 0u);
-  let rest = word & 0xffu;
-  let kept = (word >> 8u) + u32(rest > 0x80u || (rest == 0x80u && (word & 0x100u) != 0u));
-  return bitcast<f32>(select(((189u - zeros) << 23u) + kept, 0u, zeros == 64u));
-}
-)"},
-    // Of numbers that there are.
-    {"zyx_f32_to_ui64(", R"(fn zyx_f32_to_ui64(x: f32) -> vec2<u32> {
-  let exponent = (bitcast<u32>(x) >> 23u) & 0xffu;
-  let digits = vec2<u32>((bitcast<u32>(x) & 0x7fffffu) | 0x800000u, 0u);
-  let small = vec2<u32>(digits.x >> min(150u - exponent, 31u), 0u);
-  return select(zyx_shl64(digits, vec2<u32>(exponent - 150u, 0u)), small, exponent < 150u);
+  return bitcast<f32>(bits ^ zyx_args.zero);
 }
 )"},
 };
@@ -185,10 +80,11 @@ fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
     .bufferShared = "@group(0) @binding($n) var<storage, read_write> $v: array<$T>;",
     .barrier = "workgroupBarrier();",
     .barrierOfAll = "workgroupBarrier();\n  storageBarrier();",
+    .uniform = {"if (thread == 0u) { zyx_uniform = $e; }", "let $v: u32 = workgroupUniformLoad(&zyx_uniform);"},
     .sharedArray = "var<workgroup> $v: array<$T, $n>;",
     .isDeclaredOutside = true,
-    // The words of `zyx_args` but for the first two.
-    .mostScalars = 4 * 8 - 2,
+    // WebGPU promises 64 bytes; of 128 a device may have room for 30.
+    .mostScalars = 30,
 };
 
 /// Neighbours that threads write meanwhile: each sets its own bits.
@@ -238,22 +134,25 @@ const Language language = [] {
   made.choice = "select($b, $a, $e)";
   made.literals = {nullptr, "$nu", "$nu", "$nu", "vec2<u32>($lu, $hu)", nullptr, nullptr, "$nf"};
   made.onlyNormalLiterals = true;
-  made.isSpelledOut = true;
+  made.isSpelledOut = made.hasWordsAlone = true;
   made.opaque = "zyx_f32(bitcast<u32>($0))";
   made.ops = {ops, opsOfAll};
   made.helpers = {helpers};
-  made.head = R"(// Kernels printed by zyx: [0].x is the number of programs, [0].y is 0, and behind them are scalars.
-var<immediate> zyx_args: array<vec4<u32>, 8>;
+  made.head = R"(// Kernels printed by zyx.
+struct zyx_Arguments { programs: u32, zero: u32$n }
+var<immediate> zyx_args: zyx_Arguments;
 )";
+  made.headScalar = ", n$n: u32";
+  made.scalarUse = "zyx_args.n$n;";
   made.kernelBegin = R"(@compute @workgroup_size(64)
 fn k_$v(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) thread: u32) {
   let begin = group.x * 64u + thread;
   let stride = groups.x * 64u;)";
   made.bufferRead = made.bufferWritten = threads.bufferShared;
-  made.scalar = "let $v: $T = zyx_args[($n + 2) / 4][($n + 2) % 4];";
-  made.programs = "for (var $v: $T = begin; $v < zyx_args[0].x; $v += stride) {";
-  made.oneProgram = "if (begin < zyx_args[0].x) {";
+  made.scalar = "let $v: $T = zyx_args.n$n;";
+  made.programs = "for (var $v: $T = begin; $v < zyx_args.programs; $v += stride) {";
+  made.oneProgram = "if (begin < zyx_args.programs) {";
   made.reserved = {};
   made.threads = &threads;
   made.vectors = &vectors;

@@ -1,7 +1,9 @@
 // RUN: zyx-translate --kernel-to-target --target=webgpu %s | FileCheck %s
 
 // What is used of the helpers comes first, and nothing else.
-// CHECK: var<immediate> zyx_args: array<vec4<u32>, 8>;
+// Of the numbers of a launch as many are declared as kernels have.
+// CHECK: struct zyx_Arguments { programs: u32, zero: u32, n0: u32 }
+// CHECK-NEXT: var<immediate> zyx_args: zyx_Arguments;
 // CHECK-NOT: fn zyx_
 // CHECK: fn zyx_f32(bits: u32) -> f32 {
 // CHECK-NOT: fn zyx_
@@ -19,7 +21,7 @@
 // CHECK-NEXT: @compute @workgroup_size(64)
 // CHECK-NEXT: fn k_scale(@builtin(workgroup_id) group: vec3<u32>,
 // CHECK: let begin = group.x * 64u + thread;
-// CHECK: for (var [[G:g[0-9]+]]: u32 = begin; [[G]] < zyx_args[0].x; [[G]] += stride) {
+// CHECK: for (var [[G:g[0-9]+]]: u32 = begin; [[G]] < zyx_args.programs; [[G]] += stride) {
 // CHECK: let [[X:v[0-9]+]]: f32 = b0_scale[{{.*}}];  // text.mlir:[[@LINE+12]]{{$}}
 // CHECK: let {{.*}}: f32 = [[X]] * 0x1.99999ap-4f;
 // CHECK: let [[L:v[0-9]+]]: bool = !({{.*}} >= zyx_f32(0x7f800000u));
@@ -43,7 +45,7 @@ kernel.func @scale(%x: !f32, %y: !i32) attributes {form = #kernel.form<lowered>}
 
 // Constants that a driver would fold, zeros and denormals, are no constants either. It does not see how a sum was made. A scalar has 32 bits.
 // CHECK-LABEL: fn k_zeros(
-// CHECK: let n0: u32 = zyx_args[(0 + 2) / 4][(0 + 2) % 4];
+// CHECK: let n0: u32 = zyx_args.n0;
 // CHECK: + 4294967293u)
 // CHECK: let [[X:v[0-9]+]]: f32 = {{v[0-9]+}} + {{v[0-9]+}};
 // CHECK: let [[S:v[0-9]+]]: f32 = zyx_f32(bitcast<u32>([[X]])) + zyx_f32(0x0u);

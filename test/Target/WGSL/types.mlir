@@ -6,10 +6,6 @@
 !i64 = !kernel.buffer<i64, global>
 
 // Helpers of what is used come first, each in front of those that call it.
-// CHECK: fn zyx_negate64_if(
-// CHECK: fn zyx_ltu64(
-// CHECK-NOT: fn zyx_shl64(
-// CHECK: fn zyx_divide64(
 
 // Elements lie side by side in words. Those that others write meanwhile are set by their own bits.
 // CHECK-LABEL: @group(0) @binding(0) var<storage, read_write> b0_bytes: array<u32>;
@@ -57,8 +53,25 @@ kernel.func @shared(%y: !i16) attributes {form = #kernel.form<lowered>, threads 
 // Integers of 64 bits are pairs.
 // CHECK-LABEL: @group(0) @binding(0) var<storage, read_write> b0_long: array<vec2<u32>>;
 // CHECK: let [[X:v[0-9]+]]: vec2<u32> = b0_long[
-// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = zyx_negate64_if(zyx_divide64(zyx_negate64_if([[X]], [[X]].y), zyx_negate64_if(vec2<u32>(4294967293u, 4294967295u), vec2<u32>(4294967293u, 4294967295u).y)).xy, [[X]].y ^ vec2<u32>(4294967293u, 4294967295u).y);
-// CHECK: let [[L:v[0-9]+]]: bool = zyx_lts64([[X]], [[Q]]);
+// CHECK: let [[M:v[0-9]+]]: vec2<u32> = vec2<u32>([[X]].y, 0u);
+// CHECK: let [[XL:v[0-9]+]]: u32 = [[X]].x;
+// CHECK: let [[XH:v[0-9]+]]: u32 = [[M]].x;
+// CHECK: let [[S:v[0-9]+]]: bool = (i32([[XH]]) < i32(0u));
+// CHECK: let [[A:v[0-9]+]]: u32 = select([[XL]], {{v[0-9]+}}, [[S]]);
+// CHECK: let [[AH:v[0-9]+]]: u32 = select([[XH]], {{v[0-9]+}}, [[S]]);
+// CHECK: let [[N:v[0-9]+]]: bool = ([[AH]] == 0u);
+// CHECK: if ([[N]]) {
+// CHECK: let {{.*}}: u32 = ([[A]] / 3u);
+// CHECK: } else {
+// CHECK: for (var [[K:k[0-9]+]]: u32 = 0u; i32([[K]]) < i32(64u); [[K]] += 1u) {
+// CHECK: let [[QL:v[0-9]+]]: u32 = select({{a[0-9]+}}, {{v[0-9]+}}, [[T:v[0-9]+]]);
+// CHECK: let [[QH:v[0-9]+]]: u32 = select({{a[0-9]+}}, {{v[0-9]+}}, [[T]]);
+// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = ({{v[0-9]+}} | {{v[0-9]+}});
+// CHECK: let [[E:v[0-9]+]]: bool = ([[XH]] == [[QH]]);
+// CHECK: let [[H:v[0-9]+]]: bool = (i32([[XH]]) < i32([[QH]]));
+// CHECK: let [[B:v[0-9]+]]: bool = ([[XL]] < [[QL]]);
+// CHECK: let [[C:v[0-9]+]]: bool = ([[E]] && [[B]]);
+// CHECK: let [[L:v[0-9]+]]: bool = ([[H]] || [[C]]);
 // CHECK: = select([[Q]], [[X]], [[L]]);
 kernel.func @long(%x: !i64) attributes {form = #kernel.form<lowered>} {
   %three = arith.constant -3 : i64

@@ -15,7 +15,11 @@
 // CHECK: let [[S:v[0-9]+]]: u32 = extractBits(u32(extractBits(i32([[Q]]), 0u, 8u) >> min([[D]], 31u)), 0u, 8u);
 // CHECK: let [[L:v[0-9]+]]: bool = ([[S]] < [[X]]);
 // CHECK: let [[C:v[0-9]+]]: u32 = extractBits(([[S]] + [[X]]), 0u, 8u);
-// CHECK: let [[H:v[0-9]+]]: u32 = extractBits(u32((extractBits(i32([[C]]), 0u, 8u) * extractBits(i32([[X]]), 0u, 8u)) >> 8u), 0u, 8u);
+// CHECK: let [[CS:v[0-9]+]]: u32 = u32(extractBits(i32([[C]]), 0u, 8u));
+// CHECK: let [[XS:v[0-9]+]]: u32 = u32(extractBits(i32([[X]]), 0u, 8u));
+// CHECK: let [[P:v[0-9]+]]: u32 = ([[CS]] * [[XS]]);
+// CHECK: let [[U:v[0-9]+]]: u32 = select(0u, [[P]] >> (8u & 31u), 8u < 32u);
+// CHECK: let [[H:v[0-9]+]]: u32 = extractBits([[U]], 0u, 8u);
 // CHECK: let [[G:v[0-9]+]]: bool = (extractBits(i32([[H]]), 0u, 8u) > extractBits(i32([[X]]), 0u, 8u));
 // CHECK: ([[H]] & [[X]]);
 kernel.func @numbers(%x: !i8) attributes {form = #kernel.form<lowered>} {
@@ -42,11 +46,18 @@ kernel.func @numbers(%x: !i8) attributes {form = #kernel.form<lowered>} {
 // CHECK: let [[N:v[0-9]+]]: u32 = extractBits(u32(i32([[K]])), 0u, 8u);
 // CHECK: vec2<u32>(u32(extractBits(i32([[N]]), 0u, 8u)), u32(extractBits(i32([[N]]), 0u, 8u) >> 31u));
 // CHECK: = vec2<u32>(u32(i32([[I:g[0-9]+]])), u32(i32([[I]]) >> 31u));
-// CHECK: let [[T:v[0-9]+]]: vec2<u32> = zyx_add64(
+// CHECK: let [[LOW:v[0-9]+]]: u32 = ([[W:v[0-9]+]] + {{v[0-9]+}});
+// CHECK: let {{.*}}: bool = ([[LOW]] < [[W]]);
+// CHECK: let [[T:v[0-9]+]]: vec2<u32> = ({{v[0-9]+}} | {{v[0-9]+}});
 // CHECK: = extractBits([[T]].x, 0u, 8u);
-// CHECK: = (([[T]].x & 1u) != 0u);
+// CHECK: = (([[LOW]] & 1u) != 0u);
 // CHECK: [[B:v[0-9]+]]: vec2<u32> = vec2<u32>(0u - u32({{.*}}));
-// CHECK: = bitcast<f32>(bitcast<u32>(zyx_u64_to_f32(zyx_negate64_if([[B]], [[B]].y))) | ([[B]].y & 0x80000000u));
+// CHECK: let [[BY:v[0-9]+]]: vec2<u32> = vec2<u32>([[B]].y, 0u);
+// CHECK: let [[BH:v[0-9]+]]: u32 = [[BY]].x;
+// CHECK: let [[SIGN:v[0-9]+]]: u32 = ([[BH]] & 2147483648u);
+// CHECK: = countLeadingZeros(
+// CHECK: let [[BITS:v[0-9]+]]: u32 = ({{v[0-9]+}} | [[SIGN]]);
+// CHECK: = bitcast<f32>([[BITS]]);
 // CHECK: let [[F:v[0-9]+]]: f32 = f32(extractBits(i32({{.*}}), 0u, 8u));
 kernel.func @conversions(%x: !f32, %y: !i64, %z: !i8) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #all : !f32 -> !kernel.view<1000xf32, global>
@@ -102,10 +113,13 @@ kernel.func @half(%x: !f16) attributes {form = #kernel.form<lowered>} {
 
 // Quotients that are rounded down are made of those that are rounded to 0; pairs of words are compared with their sign.
 // CHECK-LABEL: fn k_signs(
-// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = zyx_negate64_if(zyx_divide64(
-// CHECK: let [[M:v[0-9]+]]: vec2<u32> = zyx_add64([[Q]], vec2<u32>(4294967295u, 4294967295u));
-// CHECK: let [[F:v[0-9]+]]: vec2<u32> = select([[Q]], [[M]], {{v[0-9]+}});
-// CHECK: = !zyx_lts64([[F]], {{v[0-9]+}});
+// CHECK: let [[V:v[0-9]+]]: vec2<u32> = b0_signs[
+// CHECK: let {{.*}}: u32 = ({{v[0-9]+}} / 7u);
+// CHECK: let {{.*}}: u32 = ({{v[0-9]+}} + 4294967295u);
+// CHECK: let [[F:v[0-9]+]]: vec2<u32> = select({{v[0-9]+}}, {{v[0-9]+}}, {{v[0-9]+}});
+// CHECK: let [[L:v[0-9]+]]: u32 = [[F]].x;
+// CHECK: = ([[L]] >= [[VL:v[0-9]+]]);
+// CHECK: = select([[V]], [[F]], {{v[0-9]+}});
 kernel.func @signs(%x: !i64) attributes {form = #kernel.form<lowered>} {
   %xs = kernel.view %x map #all : !i64 -> !kernel.view<1000xi64, global>
   kernel.grid (%i) in [1000] step [1] {

@@ -121,6 +121,7 @@ Artifact everyField() {
   a.kernels[0].clusterGroups = 2;
   a.kernels[0].tensorMaps = {{1, 0, 2, {64, 8, 9, 2}, {128, 1024, 9216}, {64, 128}, 128, {-1, 0}, {-2, 1}, {1, 2}}};
   a.kernels[0].waits = true;
+  a.kernels[0].bufferBytes = std::vector<uint64_t>(a.kernels[0].numBuffers, 4);
   a.keptSize = 64;
   a.buffers.push_back({BufferKind::Kept, 0, 64});
   a.commands.insert(a.commands.begin(), {Fill{{4, 0}, 64, 7, 8}, {}});
@@ -153,6 +154,9 @@ TEST(ArtifactTest, ReadsEveryVersionSinceTheOldest) {
     // Said since version 13.
     if (version < 13)
       expected.kernels[0].waits = false;
+    // Since version 14.
+    if (version < 14)
+      expected.kernels[0].bufferBytes.clear();
     EXPECT_EQ(*read, expected) << version;
   }
 }
@@ -259,6 +263,8 @@ TEST(ArtifactTest, VerifiesKernels) {
   EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].symbol = std::string("a\0b", 3); }),
             "kernel 0 has no valid symbol");
   EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].numWritten = 5; }), "kernel 0 writes 5 of 4 buffers");
+  EXPECT_EQ(complaint([](Artifact &a) { a.kernels[0].bufferBytes = {4, 4, 4}; }),
+            "kernel 0 says how many bytes it is given of 3 of 4 buffers");
   auto mapped = [](const std::function<void(TensorMap &)> &change) {
     return complaint([&](Artifact &a) {
       TensorMap map{1, 32, 2, {64, 8}, {128}, {64, 8}, 128};

@@ -198,7 +198,10 @@ TEST(PlanToArtifactTest, WritesBuffersKernelsAndCommands) {
                                      Buffer{BufferKind::Output, 1, 12}, Buffer{BufferKind::Constant, 0, 4},
                                      Buffer{BufferKind::Constant, 64, 4}, Buffer{BufferKind::Arena, 64, 16}));
   ASSERT_EQ(a.kernels.size(), 2u);
-  EXPECT_EQ(a.kernels[0], (Kernel{"k", 0, 2, 0, "k", {"plan.mlir", 2, 1}, 1}));
+  Kernel k = {"k", 0, 2, 0, "k", {"plan.mlir", 2, 1}, 1};
+  k.bufferBytes = {16, 16};
+  EXPECT_EQ(a.kernels[0], k);
+  EXPECT_THAT(a.kernels[1].bufferBytes, ElementsAre(16));
   ASSERT_EQ(a.commands.size(), 4u);
   const Launch &first = std::get<Launch>(a.commands[0].action);
   EXPECT_THAT(first.grid, ElementsAre(1, 13, 1));

@@ -11,6 +11,7 @@
 #include "../../../lib/Runtime/Devices/Stream/Bundled.h"
 
 #include <cstring>
+#include <numeric>
 
 using namespace zyx;
 using namespace zyx::artifact;
@@ -22,9 +23,10 @@ namespace {
 
 class WebGPUDeviceTest : public testing::Test {
 protected:
-  void SetUp() override {
-    setenv("ZYX_WEBGPU_DRIVER", ZYX_FAKE_WEBGPU, 1);
-    void *library = dlopen(ZYX_FAKE_WEBGPU, RTLD_NOW);
+  void SetUp() override { use(ZYX_FAKE_WEBGPU); }
+  void use(const char *file) {
+    setenv("ZYX_WEBGPU_DRIVER", file, 1);
+    void *library = dlopen(file, RTLD_NOW);
     ASSERT_TRUE(library) << dlerror();
     fake = reinterpret_cast<FakeWebGPU *(*)()>(dlsym(library, "zyxFakeWebGPU"))();
     *fake = {};
@@ -68,8 +70,71 @@ protected:
     return all;
   }
 
+  void copyAndFillBytes();
+
   FakeWebGPU *fake = nullptr;
 };
+
+// WebGPU copies whole words alone. Bytes that lie beside what is written stay as they are.
+void WebGPUDeviceTest::copyAndFillBytes() {
+  auto device = createDevice("webgpu");
+  ASSERT_TRUE(device) << device.status().toString();
+  using Bytes = std::vector<std::byte>;
+  for (DType dtype : {DType::I8, DType::I16, DType::I32, DType::I64}) {
+    const auto size = static_cast<size_t>(byteSize(dtype));
+    auto executor = Executor::create(*device, test::history("webgpu", dtype), {{1, 0}});
+    ASSERT_TRUE(executor) << executor.status().toString();
+    const auto past = *runtime::Buffer::allocate((*device)->pool(), 4 * size);
+    Bytes expected(4 * size), read(4 * size);
+    ASSERT_TRUE(past->write(expected).isOk());
+    ASSERT_TRUE((*executor)->bindInput(1, past).isOk());
+    ASSERT_TRUE((*executor)->bindOutput(0, past).isOk());
+    for (int run = 1; run <= 6; ++run) {
+      const Bytes number(size, std::byte(37 * run));
+      ASSERT_TRUE((*executor)->setInput(0, number).isOk());
+      const Status status = (*executor)->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      std::memmove(expected.data() + size, expected.data(), 3 * size);
+      std::memcpy(expected.data(), number.data(), size);
+      ASSERT_TRUE(past->read(read).isOk());
+      EXPECT_EQ(read, expected) << toString(dtype) << ", run " << run;
+    }
+  }
+  // All beginnings and lengths: a pattern, a copy to another buffer, and one within it.
+  Artifact artifact = sample();
+  artifact.inputs.clear();
+  artifact.outputs = {{"x", {DType::U8, {32}}}, {"y", {DType::U8, {32}}}};
+  artifact.buffers = {{BufferKind::Output, 0, 32}, {BufferKind::Output, 1, 32}};
+  artifact.constants.clear();
+  artifact.code.clear();
+  artifact.kernels.clear();
+  for (uint64_t begin = 0; begin < 9; ++begin)
+    for (uint64_t bytes = 1; bytes < 12; ++bytes) {
+      const uint8_t width = bytes % 8 == 0 ? 8 : bytes % 2 == 0 ? 2 : 1;
+      const uint64_t pattern = 0x0807060504030201 & (~uint64_t(0) >> (64 - 8 * width));
+      artifact.commands = {{Fill{{0, 0}, 32, 0x11, 1}, {}},
+                           {Fill{{0, begin}, bytes, pattern, width}, {0}},
+                           {Copy{{0, 0}, {1, 0}, 32}, {1}},
+                           {Copy{{0, begin}, {1, 20 - bytes}, bytes}, {2}},
+                           {Copy{{1, 20 - bytes}, {1, 20}, bytes}, {3}}};
+      std::vector<uint8_t> x(32, 0x11);
+      for (uint64_t i = 0; i < bytes; ++i)
+        x[begin + i] = static_cast<uint8_t>(1 + i % width);
+      std::vector<uint8_t> y = x, readX(32), readY(32);
+      for (uint64_t i = 0; i < bytes; ++i)
+        y[20 - bytes + i] = y[20 + i] = x[begin + i];
+      auto executor = Executor::create(*device, artifact);
+      ASSERT_TRUE(executor) << executor.status().toString();
+      const Status status = (*executor)->run();
+      ASSERT_TRUE(status.isOk()) << status.toString();
+      ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(readX))).isOk());
+      ASSERT_TRUE((*executor)->readOutput(1, std::as_writable_bytes(std::span(readY))).isOk());
+      EXPECT_EQ(readX, x) << begin << ", " << bytes;
+      EXPECT_EQ(readY, y) << begin << ", " << bytes;
+    }
+  device->reset();
+  expectNothingLeft();
+}
 
 TEST_F(WebGPUDeviceTest, RunsAndGivesBack) {
   for (int run = 0; run < 2; ++run) {
@@ -132,14 +197,18 @@ TEST_F(WebGPUDeviceTest, SaysWhyThereIsNone) {
   EXPECT_EQ(
       createDevice("webgpu").status().message(),
       "Card, driver 7, wgpu-native 29: it binds buffers from multiples of 256 bytes; zyx has them at multiples of 64");
-  *fake = {.immediateBytes = 64};
+  *fake = {.immediateBytes = 60};
   EXPECT_EQ(listed()[0].description,
-            "Card, driver 7, wgpu-native 29: a launch gives kernels 64 bytes of numbers, and 128 are needed");
+            "Card, driver 7, wgpu-native 29: a launch gives kernels 60 bytes of numbers, and 64 are needed");
+  *fake = {.hasOtherStructs = true};
+  EXPECT_EQ(listed()[0].description,
+            "Card, driver 7, wgpu-native 29: the library has other structs than the headers of wgpu-native 29");
   setenv("ZYX_WEBGPU_DRIVER", "/none/libwgpu_native.so", 1);
   EXPECT_THAT(createDevice("webgpu").status().message(),
               HasSubstr("the library of WebGPU (ZYX_WEBGPU_DRIVER names it) cannot be opened: /none/"));
   setenv("ZYX_WEBGPU_DRIVER", ZYX_FAKE_CUDA, 1);
-  EXPECT_THAT(listed()[0].description, HasSubstr("lacks the function wgpuGetVersion: wgpu-native 29 is needed"));
+  EXPECT_THAT(listed()[0].description,
+              HasSubstr("lacks the function wgpuAdapterGetInfo: wgpu-native 29, or Dawn, is needed"));
 }
 
 // Of a name of its own: a library that could be opened stays open.
@@ -150,7 +219,7 @@ TEST_F(WebGPUDeviceTest, RefusesLibraries) {
   EXPECT_THAT(createDevice("webgpu").status().message(),
               HasSubstr("the library of WebGPU is wgpu-native 28, and this zyx calls version 29"));
   *fake = {.hasInstance = false};
-  EXPECT_EQ(createDevice("webgpu").status().message(), "wgpu-native gives no instance");
+  EXPECT_EQ(createDevice("webgpu").status().message(), "wgpu-native 29 gives no instance");
   *fake = {};
   EXPECT_TRUE(createDevice("webgpu"));
 }
@@ -210,66 +279,7 @@ TEST_F(WebGPUDeviceTest, RefusesLaunches) {
   expectNothingLeft();
 }
 
-// WebGPU copies whole words alone. Bytes that lie beside what is written stay as they are.
-TEST_F(WebGPUDeviceTest, CopiesAndFillsBytes) {
-  auto device = createDevice("webgpu");
-  ASSERT_TRUE(device) << device.status().toString();
-  using Bytes = std::vector<std::byte>;
-  for (DType dtype : {DType::I8, DType::I16, DType::I32, DType::I64}) {
-    const auto size = static_cast<size_t>(byteSize(dtype));
-    auto executor = Executor::create(*device, test::history("webgpu", dtype), {{1, 0}});
-    ASSERT_TRUE(executor) << executor.status().toString();
-    const auto past = *runtime::Buffer::allocate((*device)->pool(), 4 * size);
-    Bytes expected(4 * size), read(4 * size);
-    ASSERT_TRUE(past->write(expected).isOk());
-    ASSERT_TRUE((*executor)->bindInput(1, past).isOk());
-    ASSERT_TRUE((*executor)->bindOutput(0, past).isOk());
-    for (int run = 1; run <= 6; ++run) {
-      const Bytes number(size, std::byte(37 * run));
-      ASSERT_TRUE((*executor)->setInput(0, number).isOk());
-      const Status status = (*executor)->run();
-      ASSERT_TRUE(status.isOk()) << status.toString();
-      std::memmove(expected.data() + size, expected.data(), 3 * size);
-      std::memcpy(expected.data(), number.data(), size);
-      ASSERT_TRUE(past->read(read).isOk());
-      EXPECT_EQ(read, expected) << toString(dtype) << ", run " << run;
-    }
-  }
-  // All beginnings and lengths: a pattern, a copy to another buffer, and one within it.
-  Artifact artifact = sample();
-  artifact.inputs.clear();
-  artifact.outputs = {{"x", {DType::U8, {32}}}, {"y", {DType::U8, {32}}}};
-  artifact.buffers = {{BufferKind::Output, 0, 32}, {BufferKind::Output, 1, 32}};
-  artifact.constants.clear();
-  artifact.code.clear();
-  artifact.kernels.clear();
-  for (uint64_t begin = 0; begin < 9; ++begin)
-    for (uint64_t bytes = 1; bytes < 12; ++bytes) {
-      const uint8_t width = bytes % 8 == 0 ? 8 : bytes % 2 == 0 ? 2 : 1;
-      const uint64_t pattern = 0x0807060504030201 & (~uint64_t(0) >> (64 - 8 * width));
-      artifact.commands = {{Fill{{0, 0}, 32, 0x11, 1}, {}},
-                           {Fill{{0, begin}, bytes, pattern, width}, {0}},
-                           {Copy{{0, 0}, {1, 0}, 32}, {1}},
-                           {Copy{{0, begin}, {1, 20 - bytes}, bytes}, {2}},
-                           {Copy{{1, 20 - bytes}, {1, 20}, bytes}, {3}}};
-      std::vector<uint8_t> x(32, 0x11);
-      for (uint64_t i = 0; i < bytes; ++i)
-        x[begin + i] = static_cast<uint8_t>(1 + i % width);
-      std::vector<uint8_t> y = x, readX(32), readY(32);
-      for (uint64_t i = 0; i < bytes; ++i)
-        y[20 - bytes + i] = y[20 + i] = x[begin + i];
-      auto executor = Executor::create(*device, artifact);
-      ASSERT_TRUE(executor) << executor.status().toString();
-      const Status status = (*executor)->run();
-      ASSERT_TRUE(status.isOk()) << status.toString();
-      ASSERT_TRUE((*executor)->readOutput(0, std::as_writable_bytes(std::span(readX))).isOk());
-      ASSERT_TRUE((*executor)->readOutput(1, std::as_writable_bytes(std::span(readY))).isOk());
-      EXPECT_EQ(readX, x) << begin << ", " << bytes;
-      EXPECT_EQ(readY, y) << begin << ", " << bytes;
-    }
-  device->reset();
-  expectNothingLeft();
-}
+TEST_F(WebGPUDeviceTest, CopiesAndFillsBytes) { copyAndFillBytes(); }
 
 TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
   fake->failIn = "wgpuAdapterRequestDevice";
@@ -288,6 +298,100 @@ TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
         fake->after = after;
         const Status status = tryAll();
         // Memory of programs is asked for again.
+        const bool wasCalled = fake->after <= 0 && !(std::string_view(call) == "wgpuDeviceCreateBuffer" && with == 3);
+        EXPECT_EQ(status.isOk(), !wasCalled) << call << ' ' << with << ' ' << after << ' ' << status.toString();
+        if (wasCalled && with == 0)
+          EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << call << after;
+        expectNothingLeft();
+      }
+}
+
+class DawnDeviceTest : public WebGPUDeviceTest {
+  void SetUp() override {
+    use(ZYX_FAKE_DAWN);
+    *fake = {.immediateBytes = 64};
+  }
+};
+
+TEST_F(DawnDeviceTest, RunsAndGivesBack) {
+  for (const bool hasSubgroups : {false, true}) {
+    fake->hasSubgroups = hasSubgroups;
+    const std::vector<DeviceListing> all = listed();
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0].facts.identity, "Card, driver 7, Dawn");
+    EXPECT_EQ(all[1].facts.identity, "Laptop, driver 7, Dawn");
+    EXPECT_EQ(all[0].facts.target, hasSubgroups ? "webgpu-subgroups" : "webgpu");
+    const Status status = tryAll();
+    EXPECT_TRUE(status.isOk()) << status.toString();
+    EXPECT_GT(fake->dispatches, 0);
+    expectNothingLeft();
+  }
+  // The one that there is, is found by both preferences.
+  fake->adapters = 1;
+  EXPECT_EQ(listed().size(), 1u);
+  fake->adapters = 0;
+  EXPECT_EQ(createDevice("webgpu").status().message(), "no driver of Vulkan, Metal or DX12 has an adapter for WebGPU");
+  fake->hasInstance = false;
+  EXPECT_EQ(createDevice("webgpu").status().message(), "Dawn gives no instance");
+  *fake = {.hasOtherStructs = true};
+  EXPECT_EQ(createDevice("webgpu").status().message(),
+            "Card, driver 7, Dawn: the library has other structs than the headers of wgpu-native 29");
+}
+
+// A launch has room for 14 scalars there.
+TEST_F(DawnDeviceTest, RefusesScalars) {
+  Artifact artifact = sample();
+  artifact.kernels[0].numScalars = 15;
+  for (Command &command : artifact.commands)
+    if (auto *launch = std::get_if<Launch>(&command.action))
+      launch->scalars.resize(15);
+  EXPECT_THAT(tryAll(artifact).message(), HasSubstr("kernel plus has 15 scalars, and device 'webgpu' has room for 14"));
+  expectNothingLeft();
+}
+
+// It lets no kernel have a byte by two names: what is only read is copied, and only where it is not apart.
+TEST_F(DawnDeviceTest, CopiesWhatAKernelHasTwice) {
+  Artifact artifact = sample();
+  const uint64_t bytes = 4 * count;
+  artifact.kernels[0].bufferBytes = {bytes, bytes};
+  auto device = createDevice("webgpu");
+  ASSERT_TRUE(device) << device.status().toString();
+  artifact.constants.clear();
+  artifact.inputs = {{"x", {DType::I32, {count}}}};
+  artifact.outputs = {{"y", {DType::I32, {count}}}};
+  artifact.buffers = {{BufferKind::Input, 0, bytes}, {BufferKind::Output, 0, bytes}};
+  artifact.commands = {{Launch{0, {{0, 0}, {1, 0}}, {count, 1, 1}, {}}, {}}};
+  ASSERT_TRUE(artifact.verify().isOk()) << artifact.verify().toString();
+  auto executor = Executor::create(*device, artifact, {{0, 0}});
+  ASSERT_TRUE(executor) << executor.status().toString();
+  const auto memory = *runtime::Buffer::allocate((*device)->pool(), bytes);
+  std::vector<int32_t> values(count);
+  std::iota(values.begin(), values.end(), 7);
+  ASSERT_TRUE(memory->write(std::as_bytes(std::span(values))).isOk());
+  ASSERT_TRUE((*executor)->bindInput(0, memory).isOk());
+  ASSERT_TRUE((*executor)->bindOutput(0, memory).isOk());
+  for (int run = 1; run <= 3; ++run) {
+    const Status status = (*executor)->run();
+    ASSERT_TRUE(status.isOk()) << status.toString();
+    std::vector<int32_t> read(count);
+    ASSERT_TRUE(memory->read(std::as_writable_bytes(std::span(read))).isOk());
+    for (size_t i = 0; i < read.size(); ++i)
+      ASSERT_EQ(read[i], values[i] + run) << run << ", " << i;
+  }
+}
+
+TEST_F(DawnDeviceTest, CopiesAndFillsBytes) { copyAndFillBytes(); }
+
+TEST_F(DawnDeviceTest, EveryCallMayFail) {
+  for (const char *call : {"wgpuDeviceCreateBuffer", "wgpuDeviceCreateShaderModule", "wgpuDeviceCreateComputePipeline",
+                           "wgpuCommandEncoderFinish", "wgpuQueueSubmit", "wgpuBufferMapAsync", "wgpuInstanceWaitAny"})
+    for (const uint32_t with : {2u, 3u, 0u})
+      for (int after = 1; after <= 3; ++after) {
+        *fake = {.immediateBytes = 64};
+        fake->failIn = call;
+        fake->failWith = with;
+        fake->after = after;
+        const Status status = tryAll();
         const bool wasCalled = fake->after <= 0 && !(std::string_view(call) == "wgpuDeviceCreateBuffer" && with == 3);
         EXPECT_EQ(status.isOk(), !wasCalled) << call << ' ' << with << ' ' << after << ' ' << status.toString();
         if (wasCalled && with == 0)

@@ -74,6 +74,11 @@ mlir::LogicalResult lowerFloats(mlir::FunctionOpInterface body);
 /// minima of integers that have not 32 bits, and arithmetic of bools.
 void spellOut(mlir::FunctionOpInterface body);
 
+/// Behind spellOut, for languages whose integers have 32 bits: sums, products, quotients, shifts by less than 64,
+/// comparisons, and conversions from and to f32, of scalars of 64 bits, and products of twice the digits. What is left
+/// of those are bits, choices, extensions, `trunci`, and shifts by 32, which move one word to the place of the other.
+void splitWideIntegers(mlir::FunctionOpInterface body);
+
 /// Ops of subgroups, and numbers of them, as those of MLIR's gpu dialect, which has conversions to others.
 void lowerSubgroups(mlir::FunctionOpInterface body);
 

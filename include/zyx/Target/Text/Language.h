@@ -62,6 +62,9 @@ struct ThreadLanguage {
   const char *thread = "thread", *lane = "lane", *subgroup = "subgroup", *subgroups = "subgroups";
   /// Waits for the threads of a workgroup, which see what others wrote to shared memory, or to buffers, too.
   const char *barrier, *barrierOfAll;
+  /// Makes an integer `$v`, the same one for all threads, of `$e`, of which its threads have equal ones. For languages
+  /// that want to know a branch around a barrier uniform: null where none does.
+  std::array<const char *, 2> uniform = {};
   /// `$n` elements of type `$T` that a workgroup has, and that a thread has `$e` bytes behind the beginning of its
   /// `$s` bytes of scratch memory, where a launch gives such.
   const char *sharedArray, *scratchArray = nullptr;
@@ -157,14 +160,17 @@ struct Language {
   const char *opaque = nullptr;
   /// Kernels are spelled out for it by ops on which all machines agree (Codegen/Scalar): small floats are their bits.
   bool isSpelledOut = false;
+  /// Integers of 64 bits, too: by their words.
+  bool hasWordsAlone = false;
 
   /// Lists, of which one behind another has what that has not. A helper uses those in front of it in its list, and any
   /// of the lists behind.
   std::array<llvm::ArrayRef<OpText>, 3> ops;
   std::array<llvm::ArrayRef<Helper>, 3> helpers;
 
-  /// Text at the head of a file, before helpers.
-  const char *head;
+  /// Text at the head of a file, before helpers. In a language that declares the scalars of a launch there, its `$n` is
+  /// `headScalar` for each number `$n` up to the last one that a kernel mentions by `scalarUse`.
+  const char *head, *headScalar = nullptr, *scalarUse = nullptr;
   /// Begin of a kernel named `$v`, of a buffer argument number `$n` of type `$T` that is read, or
   /// also written, of an integer argument number `$n`; the loop over programs `$v`, and the test
   /// that stands in its place where there is no grid.

@@ -29,8 +29,9 @@ Result<const void *> runtime::openDriverTable(const std::string &path, const Dri
     return Status::notFound(std::string(name.driver) + " cannot be opened: " + ::dlerror());
   std::vector<void *> table;
   for (const char *function : functions) {
-    table.push_back(::dlsym(library, function));
-    if (!table.back())
+    const bool isOptional = *function == '?';
+    table.push_back(::dlsym(library, function + isOptional));
+    if (!table.back() && !isOptional)
       return Status::unsupported(std::string(name.driver) + " '" + path + "' lacks the function " + function + ": " +
                                  name.oldest + " is needed");
   }

@@ -19,7 +19,8 @@ struct DriverName {
 };
 
 /// Opens a library and finds all functions, once for each path: a table of their addresses, in the order of the names.
-/// It stays open until the process ends, as drivers ask for.
+/// One with a question mark in front may be missing, and is null then. It stays open until the process ends, as drivers
+/// ask for.
 Result<const void *> openDriverTable(const std::string &path, const DriverName &name,
                                      std::span<const char *const> functions);
 /// The same of the library that a variable of zyx names, or of the usual one; and as a struct of the functions.

@@ -53,6 +53,22 @@ private:
   uint64_t next = uint64_t(1) << 20;
 };
 
+/// Of a launch, for drivers that bind no byte twice where a kernel may write: which of the buffers that it only reads
+/// have bytes of one that it writes, or of one behind them.
+inline std::vector<uint32_t> overlapping(const artifact::Kernel &kernel, std::span<const MemoryRef> buffers) {
+  std::vector<uint32_t> found;
+  const uint32_t numRead = kernel.numBuffers - kernel.numWritten;
+  const auto overlap = [&](uint32_t i, uint32_t j) {
+    const uint64_t a = buffers[i].address(), b = buffers[j].address();
+    return a < b + kernel.bufferBytes[j] && b < a + kernel.bufferBytes[i];
+  };
+  for (uint32_t i = 0; i < std::min<size_t>(numRead, kernel.bufferBytes.size()); ++i)
+    for (uint32_t j = i + 1; j < kernel.numBuffers; ++j)
+      if (overlap(i, j) && (found.empty() || found.back() != i))
+        found.push_back(i);
+  return found;
+}
+
 } // namespace zyx::runtime
 
 #endif // ZYX_LIB_RUNTIME_DEVICES_STREAM_OBJECTTABLE_H

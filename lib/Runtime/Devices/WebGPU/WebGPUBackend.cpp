@@ -11,6 +11,7 @@
 #include "Driver.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -29,24 +30,25 @@ constexpr size_t mostBindGroups = 4096;
 /// Allocations have multiples of these bytes.
 constexpr uint64_t allocationAlignment = 256;
 
-/// What WebGPU does with whole words alone: [0].x words that the bytes from [1].x to [1].y touch, of which the first
-/// one and the last one may be written in part. They are set to [0].zw in turns, or, where [1].w is set, to what is
-/// [1].z bytes further on in `source`.
-constexpr const char *bytesText = R"(var<immediate> zyx_args: array<vec4<u32>, 8>;
+/// What WebGPU does with whole words alone: a.x words that the bytes from b.x to b.y touch, of which the first
+/// one and the last one may be written in part. They are set to a.zw in turns, or, where b.w is set, to what is
+/// b.z bytes further on in `source`.
+constexpr const char *bytesText = R"(struct Arguments { a: vec4<u32>, b: vec4<u32> }
+var<immediate> args: Arguments;
 @group(0) @binding(0) var<storage, read_write> words: array<u32>;
 @group(0) @binding(1) var<storage, read_write> source: array<u32>;
 @compute @workgroup_size(64)
 fn k_bytes(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
-  let bits = (zyx_args[1].z & 3u) * 8u;
-  for (var i: u32 = id.x; i < zyx_args[0].x; i += groups.x * 64u) {
-    let at = (zyx_args[1].x >> 2u) + i;
-    var value = select(zyx_args[0].z, zyx_args[0].w, (at & 1u) != 0u);
-    if (zyx_args[1].w != 0u) {
-      let place = (i32(zyx_args[1].z) >> 2u) + i32(at);
+  let bits = (args.b.z & 3u) * 8u;
+  for (var i: u32 = id.x; i < args.a.x; i += groups.x * 64u) {
+    let at = (args.b.x >> 2u) + i;
+    var value = select(args.a.z, args.a.w, (at & 1u) != 0u);
+    if (args.b.w != 0u) {
+      let place = (i32(args.b.z) >> 2u) + i32(at);
       value = (source[max(place, 0)] >> bits) | ((source[place + 1] << 1u) << (31u - bits));
     }
-    let mask = select(0xffffffffu, 0xffffffffu << ((zyx_args[1].x & 3u) * 8u), i == 0u) &
-               select(0xffffffffu, 0xffffffffu >> (((0u - zyx_args[1].y) & 3u) * 8u), i == zyx_args[0].x - 1u);
+    let mask = select(0xffffffffu, 0xffffffffu << ((args.b.x & 3u) * 8u), i == 0u) &
+               select(0xffffffffu, 0xffffffffu >> (((0u - args.b.y) & 3u) * 8u), i == args.a.x - 1u);
     words[at] = (words[at] & ~mask) | (value & mask);
   }
 }
@@ -90,6 +92,9 @@ template <typename Info> Info callbackOf(const std::shared_ptr<Answer> &its) {
   return {nullptr, WGPUCallbackMode_AllowSpontaneous, callback, new std::shared_ptr<Answer>(its), nullptr};
 }
 
+/// Numbers of a launch: as many as the device has room for are handed over.
+using Arguments = std::array<uint32_t, mostArgumentWords>;
+
 /// How many words bytes touch.
 uint64_t wordsOf(uint64_t begin, uint64_t bytes) { return (begin % 4 + bytes + 3) / 4; }
 
@@ -101,8 +106,6 @@ public:
       (void)settle();
   }
   Status open() {
-    const WGPUFeatureName features[] = {static_cast<WGPUFeatureName>(WGPUNativeFeature_Immediates),
-                                        static_cast<WGPUFeatureName>(WGPUNativeFeature_Subgroup)};
     // Of a device that is lost, or of an error that no scope has.
     constexpr auto fails = [](const WGPUDevice *, auto kind, WGPUStringView text, void *self, void *) {
       constexpr bool isOfDevice = std::is_same_v<decltype(kind), WGPUDeviceLostReason>;
@@ -110,8 +113,8 @@ public:
         static_cast<WebGPUBackend *>(self)->lose((isOfDevice ? "the device is lost: " : "") + textOf(text));
     };
     WGPUDeviceDescriptor info = {};
-    info.requiredFeatureCount = found.hasSubgroups ? 2 : 1;
-    info.requiredFeatures = features;
+    info.requiredFeatureCount = found.features.size();
+    info.requiredFeatures = found.features.data();
     info.requiredLimits = &found.limits;
     info.deviceLostCallbackInfo = {nullptr, WGPUCallbackMode_AllowSpontaneous, fails, this, nullptr};
     info.uncapturedErrorCallbackInfo = {nullptr, fails, this, nullptr};
@@ -231,7 +234,7 @@ public:
       return Status::unsupported(textOf({"kernel ", kernel.facts.name, " has ", std::to_string(programs),
                                          " programs, more than numbers of 32 bits count"}));
     std::vector<MemoryRef> buffers;
-    uint32_t values[argumentWords] = {static_cast<uint32_t>(programs), 0};
+    Arguments values = {static_cast<uint32_t>(programs), 0};
     for (const KernelArgument &each : launch.arguments.first(kernel.facts.numBuffers))
       buffers.push_back(each.memory);
     for (uint32_t i = 0; i < kernel.facts.numScalars; ++i) {
@@ -241,16 +244,20 @@ public:
         return Status::unsupported(textOf({"kernel ", kernel.facts.name, " gets the number ", std::to_string(value),
                                            ", which has more than 32 bits"}));
     }
-    return dispatch(kernel, buffers, {values, 2 + kernel.facts.numScalars}, launch.groupsOf(threadsOfGroup));
+    // wgpu-native lets a kernel write what it reads by another name.
+    if (driver.isDawn())
+      for (uint32_t i : overlapping(kernel.facts, buffers))
+        ZYX_RETURN_IF_ERROR(copyApart(buffers[i], kernel.facts.bufferBytes[i], i));
+    return dispatch(kernel, buffers, values, launch.groupsOf(threadsOfGroup));
   }
 
 private:
   /// What a call is answered, or nothing behind a device that is lost.
   template <typename Info, typename Call> std::shared_ptr<const Answer> ask(Call call) {
     const auto its = std::make_shared<Answer>();
-    (void)call(callbackOf<Info>(its));
+    const WGPUFuture future = call(callbackOf<Info>(its));
     while (!its->isThere && device && checkLost().isOk())
-      (void)driver.DevicePoll(device.get(), 1, nullptr);
+      driver.wait(found.instance.get(), device.get(), future.id);
     return its;
   }
   /// Makes an object between error scopes; what went wrong is the driver's text. Objects of errors are no null.
@@ -291,9 +298,13 @@ private:
     return make("allocate " + std::to_string(bytes) + " bytes", driver.DeviceCreateBuffer, driver.BufferRelease,
                 device.get(), {nullptr, {}, usage, bytes, 0});
   }
-  /// Loops of kernels end: the driver need not count them.
+  /// Loops of kernels end: wgpu-native need not count them. Dawn wants to be told what wgpu-native does not know.
   Result<Owned<WGPUShaderModule>> makeShader(std::string_view text) {
-    WGPUShaderSourceWGSL source = {{nullptr, WGPUSType_ShaderSourceWGSL}, {text.data(), text.size()}};
+    const std::string whole = textOf({driver.isDawn() && found.hasSubgroups ? "enable subgroups; " : "", text});
+    WGPUShaderSourceWGSL source = {{nullptr, WGPUSType_ShaderSourceWGSL}, {whole.data(), whole.size()}};
+    if (driver.isDawn())
+      return make("compile kernels", driver.DeviceCreateShaderModule, driver.ShaderModuleRelease, device.get(),
+                  {&source.chain, {}});
     return make("compile kernels", driver.DeviceCreateShaderModuleTrusted, driver.ShaderModuleRelease, device.get(),
                 {&source.chain, {}}, WGPUShaderRuntimeChecks_BoundsChecks);
   }
@@ -330,14 +341,12 @@ private:
       lose(made.status().message());
     // Submitting what is invalid would end the process.
     ZYX_RETURN_IF_ERROR(checkLost());
-    const WGPUCommandBuffer whole = made->get();
-    next = driver.QueueSubmitForIndex(queue.get(), 1, &whole) + 1;
+    next = driver.submit(queue.get(), made->get());
     return checkLost();
   }
   Status waitFor(uint64_t awaited) override {
-    const uint64_t submission = awaited - 1;
     if (awaited != 0 && checkLost().isOk())
-      (void)driver.DevicePoll(device.get(), 1, &submission);
+      driver.wait(found.instance.get(), device.get(), awaited);
     return checkLost();
   }
   Status handOver() {
@@ -358,6 +367,24 @@ private:
     driver.CommandEncoderCopyBufferToBuffer(into, from.get(), fromByte, to.get(), toByte, bytes);
     return Status::ok();
   }
+  /// Memory of our own for what a launch must not be given twice, for each place among its buffers.
+  Result<MemoryRef> makeApart(uint32_t place, uint64_t bytes) {
+    auto &[handle, size] = apart[place];
+    if (size < bytes) {
+      if (std::exchange(size, 0) != 0)
+        ZYX_RETURN_IF_ERROR(free({}, handle));
+      ZYX_ASSIGN_OR_RETURN(handle, allocate({}, bytes));
+      size = bytes;
+    }
+    return MemoryRef{handle, 0};
+  }
+  /// In it are whole words then, from that on which the first byte is in.
+  Status copyApart(MemoryRef &from, uint64_t bytes, uint32_t place) {
+    const uint64_t whole = 4 * wordsOf(from.offset, bytes);
+    ZYX_ASSIGN_OR_RETURN(const MemoryRef made, makeApart(place, whole));
+    const MemoryRef source = std::exchange(from, {made.handle, from.offset % 4});
+    return copyWords(memories.find(from).buffer, 0, memories.find(source).buffer, source.offset / 4 * 4, whole);
+  }
   Result<WGPUBindGroup> bind(const LoadedKernel &kernel, std::span<const MemoryRef> buffers) {
     std::vector<uint64_t> key = {reinterpret_cast<uint64_t>(kernel.layout.get())};
     for (const MemoryRef &each : buffers)
@@ -371,6 +398,8 @@ private:
       entries[i].buffer = memory.buffer.get();
       entries[i].offset = buffers[i].offset;
       entries[i].size = memory.bytes - buffers[i].offset;
+      if (const std::vector<uint64_t> &bytes = kernel.facts.bufferBytes; !bytes.empty())
+        entries[i].size = std::min(entries[i].size, (std::max<uint64_t>(bytes[i], 1) + 15) / 16 * 16);
     }
     if (bindGroups.size() >= mostBindGroups)
       bindGroups.clear();
@@ -379,7 +408,7 @@ private:
                                          {nullptr, {}, kernel.layout.get(), entries.size(), entries.data()}));
     return bindGroups.emplace(std::move(key), std::move(made)).first->second.get();
   }
-  Status dispatch(const LoadedKernel &kernel, std::span<const MemoryRef> buffers, std::span<const uint32_t> values,
+  Status dispatch(const LoadedKernel &kernel, std::span<const MemoryRef> buffers, const Arguments &values,
                   uint64_t groups) {
     ZYX_ASSIGN_OR_RETURN(const WGPUBindGroup group, bind(kernel, buffers));
     ZYX_ASSIGN_OR_RETURN(WGPUCommandEncoder into, commands());
@@ -390,7 +419,7 @@ private:
               }};
     driver.ComputePassEncoderSetPipeline(pass.get(), kernel.pipeline.get());
     driver.ComputePassEncoderSetBindGroup(pass.get(), 0, group, 0, nullptr);
-    driver.ComputePassEncoderSetImmediates(pass.get(), 0, values.data(), values.size_bytes());
+    driver.ComputePassEncoderSetImmediates(pass.get(), 0, values.data(), 4 * argumentWords);
     const uint64_t most = found.limits.maxComputeWorkgroupsPerDimension;
     driver.ComputePassEncoderDispatchWorkgroups(pass.get(), static_cast<uint32_t>(std::min(groups, most)), 1, 1);
     return Status::ok();
@@ -398,12 +427,15 @@ private:
   /// Sets bytes to a pattern, as it stands at multiples of 8, or to those that lie somewhere else.
   Status setBytes(MemoryRef to, uint64_t bytes, uint64_t pattern, std::optional<MemoryRef> from) {
     const auto low = [](uint64_t number) { return static_cast<uint32_t>(number); };
-    const uint32_t distance = from ? low(from->offset - to.offset) : 0;
+    ZYX_ASSIGN_OR_RETURN(MemoryRef source, from ? *from : makeApart(0, 4));
+    if (source.handle == to.handle)
+      ZYX_RETURN_IF_ERROR(copyApart(source, bytes, 0));
+    const uint32_t distance = from ? low(source.offset - to.offset) : 0;
     const uint64_t words = wordsOf(to.offset, bytes);
-    const uint32_t values[] = {
+    const Arguments values = {
         low(words),      0, low(pattern), low(pattern >> 32), low(to.offset), low(to.offset + bytes), distance,
         from.has_value()};
-    const MemoryRef buffers[] = {{to.handle, 0}, {from.value_or(to).handle, 0}};
+    const MemoryRef buffers[] = {{to.handle, 0}, {source.handle, 0}};
     return dispatch(bytesKernel, buffers, values, (words + threadsOfGroup - 1) / threadsOfGroup);
   }
 
@@ -417,7 +449,10 @@ private:
   Owned<WGPUComputePassEncoder> pass;
   /// Through which the host reads.
   Memory reader;
+  /// By handles and sizes.
+  std::map<uint32_t, std::pair<uint64_t, uint64_t>> apart;
   std::map<std::vector<uint64_t>, Owned<WGPUBindGroup>> bindGroups;
+  const uint32_t argumentWords = std::min(mostArgumentWords, found.limits.maxImmediateSize / 4);
   LoadedModule ownModule;
   LoadedKernel bytesKernel = {{.numBuffers = 2, .name = "bytes"}};
 };
