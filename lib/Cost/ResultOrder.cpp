@@ -59,7 +59,7 @@ bool zyx::cost::hasOwnOrder(GroupOp group) {
   if (llvm::any_of(group.getBlock(), [](Operation &op) { return isOrderOp(&op); }))
     return true;
   Result<IterationSpace> space = IterationSpace::compute(group);
-  return !space.isOk() || space->getAttention() || space->getChain() || space->getRowAndColumnReductions();
+  return !space.isOk() || space->getAttention() || space->chainsProducts() || space->getRowAndColumnReductions();
 }
 
 llvm::SetVector<OpResult> zyx::cost::findMovableResults(Block &block) {

@@ -47,7 +47,8 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
       for (Operation &op : *block)
         for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
                                zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, zyx::fusion::tableAttrName,
-                               runsAttrName, scatterPartsAttrName, segmentsAttrName, insideAttrName, oneKernelAttrName})
+                               zyx::fusion::productsSumAttrName, runsAttrName, scatterPartsAttrName, segmentsAttrName,
+                               insideAttrName, oneKernelAttrName})
           op.removeAttr(note);
   }
 };

@@ -11,6 +11,7 @@
 #include "MergeProducts.h"
 #include "Notes.h"
 #include "RecomputeWeights.h"
+#include "SumProducts.h"
 
 #include "zyx/Base/Debug.h"
 #include "zyx/Dialect/Graph/Analysis/Views.h"
@@ -235,6 +236,7 @@ static std::string describe(const IterationSpace &space, const GroupGraph::Ops &
   size_t reduces = space.getReduces().size();
   std::string kind = space.getAttention()     ? "an attention"
                      : space.getChain()       ? "a chain of contractions"
+                     : space.getProductsSum() ? "a sum over batches of products"
                      : space.getContraction() ? "a contraction"
                      : reduces == 0           ? "no reduction"
                      : reduces == 1           ? "1 reduction"
@@ -366,6 +368,7 @@ private:
       zyx::fusion::mergeRecomputed(graph);
       if (const int64_t bits = zyx::target::matrixOperandBits(machine))
         zyx::fusion::mergeProducts(graph, bits);
+      zyx::fusion::mergeSums(graph);
     }
     mergePrologues(graph, join);
     if (!join)

@@ -53,7 +53,7 @@ static bool isPower(Operation *op) {
 /// Work that is done again for each row that does not differ in it.
 static Status checkRepetition(const IterationSpace &space, const IterationSpace::Ops &ops) {
   unsigned repeated = 0, few = 0, transcendentals = 0, powers = 0;
-  const bool hasContraction = space.getContraction() || space.getAttention() || space.getChain();
+  const bool hasContraction = space.getContraction() || space.getAttention() || space.chainsProducts();
   for (Operation *op : ops) {
     // What widens a factor is the product's own.
     if (isSubset(space.getRowAxes(), space.getAxisSet(op->getResult(0))) || (hasContraction && widens(op)))
@@ -61,12 +61,12 @@ static Status checkRepetition(const IterationSpace &space, const IterationSpace:
     ++(space.getReduces().empty() && repeatsFew(space, op) ? few : repeated);
     // To compute a power of places takes a chain less time than to read as many numbers: these are four bytes for each
     // element of its products, whose rows and columns it walks.
-    if (space.getChain() && isPower(op))
+    if (space.chainsProducts() && isPower(op))
       ++powers;
     else
       transcendentals += zyx::fusion::isTranscendental(op);
   }
-  if (repeated > (space.getChain() ? zyx::fusion::maxRepeatedOpsInChains : zyx::fusion::maxRepeatedOps) ||
+  if (repeated > (space.chainsProducts() ? zyx::fusion::maxRepeatedOpsInChains : zyx::fusion::maxRepeatedOps) ||
       repeated + few > zyx::fusion::maxRepeatedOpsInChains)
     return Status::unsupported("it would compute too many ops again in each row");
   if (transcendentals > (hasContraction ? 0 : zyx::fusion::maxRepeatedTranscendentals) ||
@@ -100,7 +100,7 @@ static bool comparesBehindProduct(const IterationSpace &space, const IterationSp
 /// Few and long rows must be cut by whoever schedules the kernel, so nothing may walk along a row
 /// but what feeds the reduction. An attention walks its keys once.
 static Status checkRows(const IterationSpace &space, const IterationSpace::Ops &ops, ValueRange outputs) {
-  if (space.getAttention() || space.getChain())
+  if (space.getAttention() || space.chainsProducts())
     return Status::ok();
   int64_t longest = 0;
   for (ReduceOp reduce : space.getReduces()) {
@@ -146,9 +146,9 @@ Status zyx::fusion::checkProfit(const IterationSpace &space, const IterationSpac
     ZYX_RETURN_IF_ERROR(checkCrossed(space, allowed.columnSumBytes));
   // Its tiles would be those of rows.
   if ((space.getContraction() && !space.getAttention() && space.getReduces().size() > 1) ||
-      (space.getChain() && !allowed.chain))
+      (space.chainsProducts() && !allowed.chain))
     return Status::unsupported("a contraction stands alone among reductions");
-  if (space.getContraction() && !space.getAttention() && !space.getChain() && comparesBehindProduct(space, ops))
+  if (space.getContraction() && !space.getAttention() && !space.chainsProducts() && comparesBehindProduct(space, ops))
     return Status::unsupported("it would compare positions again for each element of a product");
   ZYX_RETURN_IF_ERROR(checkRepetition(space, ops));
   return checkRows(space, ops, outputs);

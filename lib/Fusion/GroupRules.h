@@ -27,7 +27,8 @@ bool isTranscendental(mlir::Operation *op);
 
 /// Kernels that stream along an axis and keep several sums meanwhile, where they are asked for.
 struct StreamingKinds {
-  /// A chain of contractions, which computes for each of its sums again what it keeps out of memory.
+  /// A chain of contractions, which computes for each of its sums again what it keeps out of memory, or a sum over
+  /// batches of what is computed of products.
   bool chain = false;
   /// Bytes of column sums that a kernel may keep beside sums of rows; 0 where no kernel has both.
   int64_t columnSumBytes = 0;

@@ -68,7 +68,7 @@ static std::optional<Sums> findSums(GroupOp group) {
     sums.writes |= typeOf(result).getNumElements() > most;
   }
   Result<IterationSpace> space = IterationSpace::compute(group);
-  if (!space.isOk() || space->getContraction() || space->getAttention() || space->getChain() ||
+  if (!space.isOk() || space->getContraction() || space->getAttention() || space->chainsProducts() ||
       space->getRowAndColumnReductions())
     return std::nullopt;
   return sums;

@@ -47,6 +47,9 @@ public:
       : sum(sum), bits(static_cast<unsigned>(bits)), anyType(anyType) {}
 
   std::optional<ProductPair> match();
+  /// Whether a product may be one of the first ones.
+  bool isInner(ReduceOp reduce, Type element);
+  bool isNarrow(Type element) const { return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == bits; }
 
 private:
   /// Features of the first products and columns of the last one that registers hold beside each other, in whole pieces
@@ -54,14 +57,12 @@ private:
   static constexpr int64_t mostColumns = 256, multipleOf = 8;
   static constexpr unsigned mostOps = 64;
   static bool fits(int64_t extent) { return extent <= mostColumns && extent % multipleOf == 0; }
-  bool isNarrow(Type element) const { return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == bits; }
 
   std::optional<Contraction> matchSum(ReduceOp reduce) {
     const bool isOne = reduce.getDims().size() == 1 && typeOf(reduce).getElementType().isF32();
     std::optional<Contraction> found = isOne ? matchContraction(reduce) : std::nullopt;
     return found && found->first.size() == 1 && found->second.size() == 1 ? found : std::nullopt;
   }
-  bool isInner(ReduceOp reduce, Type element);
   bool takesFactors(const ProductPair &pair);
   bool findInner(ProductPair &pair);
 
@@ -157,6 +158,16 @@ bool ProductPair::isAddedTo(const ProductPair &other) const {
   };
   BinaryOp added = addedTo(sum);
   return added && sum != other.sum && left == other.left && addedTo(other.sum) == added;
+}
+
+std::optional<Type> zyx::fusion::elementOfTensorProduct(ReduceOp sum, int64_t bits) {
+  std::optional<Contraction> found = matchContraction(sum);
+  if (!found)
+    return std::nullopt;
+  PairMatcher matcher(sum, bits, /*anyType=*/false);
+  const Type element = typeOf(storedFactor(found->product.getA())).getElementType();
+  const bool isOne = matcher.isNarrow(element) && matcher.isInner(sum, element);
+  return isOne ? std::optional(element) : std::nullopt;
 }
 
 void zyx::fusion::mergeProducts(GroupGraph &graph, int64_t bits) {

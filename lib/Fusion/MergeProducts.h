@@ -41,6 +41,10 @@ std::optional<ProductPair> matchProductPair(graph::ir::ReduceOp sum, int64_t bit
 /// them, so that nothing with rows and columns of the first product is stored.
 void mergeProducts(GroupGraph &graph, int64_t bits);
 
+/// The type of both factors in memory of a sum of products that tensor cores compute and keep in registers: of `bits`,
+/// and at most 256 features side by side; none where it is no such sum.
+std::optional<mlir::Type> elementOfTensorProduct(graph::ir::ReduceOp sum, int64_t bits);
+
 } // namespace zyx::fusion
 
 #endif // ZYX_LIB_FUSION_MERGEPRODUCTS_H

@@ -25,6 +25,8 @@ inline constexpr llvm::StringLiteral tableAttrName = "zyx.table";
 /// On what computes the weights of an attention again: the number of its kernel among those of the block, what it is
 /// there (RecomputeWeights.h), and its place among such (an array of three numbers).
 inline constexpr llvm::StringLiteral recomputedAttrName = "zyx.recomputed";
+/// On a sum over batches of what is computed of products: it is one kernel with these (SumProducts.h).
+inline constexpr llvm::StringLiteral productsSumAttrName = "zyx.products_sum";
 
 } // namespace zyx::fusion
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
+#include "DimSplitter.h"
 #include "LongReductions.h"
 #include "Machine.h"
 #include "NormalizeViews.h"
@@ -27,6 +28,7 @@ using namespace mlir;
 using namespace zyx::graph::ir;
 
 using zyx::fusion::contiguousDim;
+using zyx::fusion::DimSplitter;
 using zyx::fusion::hasManyElements;
 using zyx::fusion::hasRows;
 using zyx::fusion::isAlongRows;
@@ -190,119 +192,6 @@ static std::optional<Parts> chooseParts(ReduceOp op, const TargetInfo &machine) 
     return std::nullopt;
   return best->first;
 }
-
-namespace {
-
-/// Makes two dimensions of one: parts, and what each has. Through gathers, too, whose result a kernel sees under no
-/// other extents: what they gather from gets the dimensions, or their indices.
-class DimSplitter {
-public:
-  DimSplitter(OpBuilder &builder, int64_t count) : builder(builder), count(count) {}
-
-  /// Whether a gather lies between the value and what is in memory, with nothing else on the way than `split` goes
-  /// through.
-  bool meetsGather(Value value, int64_t dim, int depth = 16) {
-    Operation *op = value.getDefiningOp();
-    if (!op || depth == 0 || (!value.hasOneUse() && !isa<GatherOp>(op)))
-      return false;
-    if (isa<GatherOp>(op))
-      return true;
-    if (isElementwise(op))
-      return llvm::any_of(op->getOperands(), [&](Value operand) { return meetsGather(operand, dim, depth - 1); });
-    const std::optional<int64_t> inner = innerDim(op, dim);
-    return inner && meetsGather(op->getOperand(0), *inner, depth - 1);
-  }
-
-  /// Whether a value has more elements than each thing that it is made of, element by element and through views, so
-  /// that it should not be stored. Behind a reshape that nothing goes through it would be.
-  bool isLargerThanSources(Value value, int64_t most, int depth = 16) {
-    Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<ConstantOp>(op))
-      return true;
-    if (depth > 0 && zyx::fusion::isWidening(op))
-      return isLargerThanSources(op->getOperand(0), most, 0);
-    if (depth > 0 && isElementwise(op) && value.hasOneUse())
-      return llvm::all_of(op->getOperands(),
-                          [&](Value operand) { return isLargerThanSources(operand, most, depth - 1); });
-    return cast<RankedTensorType>(getViewSource(value).getType()).getNumElements() < most;
-  }
-
-  Value split(Value value, int64_t dim) {
-    Operation *op = value.getDefiningOp();
-    auto type = cast<RankedTensorType>(value.getType());
-    SmallVector<int64_t> shape = splitShape(type.getShape(), dim);
-    Location loc = value.getLoc();
-    if (auto constant = dyn_cast_or_null<ConstantOp>(op); constant && constant.getValue().isSplat()) {
-      auto made = type.clone(shape);
-      return ConstantOp::create(builder, loc, made, constant.getValue().resizeSplat(made));
-    }
-    if (auto gather = dyn_cast_or_null<GatherOp>(op)) {
-      const auto at = static_cast<int64_t>(gather.getDim());
-      const int64_t rank = cast<RankedTensorType>(gather.getIndices().getType()).getRank();
-      if (dim >= at && dim < at + rank)
-        return GatherOp::create(builder, loc, type.clone(shape), gather.getX(), split(gather.getIndices(), dim - at),
-                                at);
-      Value x = split(gather.getX(), dim < at ? dim : dim - rank + 1);
-      return GatherOp::create(builder, loc, type.clone(shape), x, gather.getIndices(), dim < at ? at + 1 : at);
-    }
-    // What is stored has the narrow type. What it is computed from has other readers through it.
-    if (zyx::fusion::isWidening(op) && !value.hasOneUse()) {
-      Value narrow = op->getOperand(0);
-      Value parted = ReshapeOp::create(builder, loc, cast<RankedTensorType>(narrow.getType()).clone(shape), narrow);
-      return CastOp::create(builder, loc, type.clone(shape), parted);
-    }
-    if (isElementwise(op) && value.hasOneUse()) {
-      SmallVector<Value> operands;
-      for (Value operand : op->getOperands())
-        operands.push_back(split(operand, dim));
-      return zyx::fusion::cloneWith(builder, op, operands, type.clone(shape));
-    }
-    if (auto expand = dyn_cast_or_null<ExpandOp>(op)) {
-      auto from = cast<RankedTensorType>(expand.getX().getType());
-      if (from.getDimSize(dim) != 1)
-        return ExpandOp::create(builder, loc, type.clone(shape), split(expand.getX(), dim));
-      SmallVector<int64_t> units(from.getShape());
-      units.insert(units.begin() + dim, 1);
-      Value source = ReshapeOp::create(builder, loc, from.clone(units), expand.getX());
-      return ExpandOp::create(builder, loc, type.clone(shape), source);
-    }
-    if (const std::optional<int64_t> inner = op ? innerDim(op, dim) : std::nullopt) {
-      Value source = split(op->getOperand(0), *inner);
-      auto permute = dyn_cast<PermuteOp>(op);
-      if (!permute)
-        return ReshapeOp::create(builder, loc, type.clone(shape), source);
-      SmallVector<int64_t> order;
-      for (int64_t from : permute.getOrder()) {
-        order.push_back(from > *inner ? from + 1 : from);
-        if (from == *inner)
-          order.push_back(from + 1);
-      }
-      return PermuteOp::create(builder, loc, type.clone(shape), source, order);
-    }
-    return ReshapeOp::create(builder, loc, type.clone(shape), value);
-  }
-
-private:
-  SmallVector<int64_t> splitShape(ArrayRef<int64_t> shape, int64_t dim) const {
-    SmallVector<int64_t> result(shape);
-    result.insert(result.begin() + dim, count);
-    result[dim + 1] /= count;
-    return result;
-  }
-  /// The dimension of its operand that one of a permute or a unit reshape is; an expand's own, where that is not
-  /// repeated.
-  static std::optional<int64_t> innerDim(Operation *op, int64_t dim) {
-    if (!isa<PermuteOp, ReshapeOp, ExpandOp>(op))
-      return std::nullopt;
-    const auto dims = getOperandDims(op);
-    return dims ? (*dims)[dim] : std::nullopt;
-  }
-
-  OpBuilder &builder;
-  const int64_t count;
-};
-
-} // namespace
 
 /// Gives a reduction parts as dimensions of their own, and notes which these are.
 static void partForCard(ReduceOp op, const TargetInfo &machine) {

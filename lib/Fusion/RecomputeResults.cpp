@@ -266,7 +266,7 @@ private:
     auto old = IterationSpace::compute(before), now = IterationSpace::compute(after);
     if (!old.isOk() || !now.isOk())
       return false;
-    if (old->getAttention() || old->getChain() || now->getAttention() || now->getChain())
+    if (old->getAttention() || old->chainsProducts() || now->getAttention() || now->chainsProducts())
       return false;
     if (!old->getContraction() != !now->getContraction())
       return false;

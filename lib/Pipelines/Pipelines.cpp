@@ -245,6 +245,8 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createSplitContractionsPass());
     entry.addPass(fusion::createNarrowIndicesPass());
     entry.addPass(fusion::createEraseUnusedPass());
+    if (tensorBits != 0 && join)
+      entry.addPass(fusion::createSumProductsPass({tensorBits}));
     entry.addPass(fusion::createSeparateIotasPass());
   }
   // Behind the views, which would move what the seed alone decides in front of its expand.

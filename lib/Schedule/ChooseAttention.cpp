@@ -209,6 +209,46 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   return std::nullopt;
 }
 
+SmallVector<TensorChoice> chooseTotalSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
+                                           unsigned most) {
+  std::string reason;
+  std::optional<TensorChain> found = matchTensorChain(func, axes, target, reason);
+  if (!found)
+    return refuse(func, reason);
+  const int64_t mostRegisters =
+      target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
+  constexpr int64_t scratch = 56, barriers = 1024;
+  const int64_t all = axes.extent(found->rows), places = axes.extent(found->streamed);
+  const int64_t rows = std::min<int64_t>(128, llvm::alignTo(all, 64));
+  int64_t own = 0, other = 0;
+  for (const TensorChain::Inner &inner : found->inner)
+    own += llvm::alignTo(inner.own.columns(), panel);
+  for (const TensorOperand *operand : found->others())
+    other += llvm::alignTo(operand->columns(), panel);
+  // Of the sum, of products, and of what all batches read alike a thread has half of the columns of 64 rows.
+  const auto held = static_cast<int64_t>(1 + found->inner.size() + found->total->ofTile.size());
+  SmallVector<std::pair<int64_t, TensorStepAttr>> steps;
+  for (int64_t columns : {80, 64, 48, 32}) {
+    const int64_t stages =
+        std::min(mostStages, (target.simt.sharedBytes - barriers) / ((rows * own + columns * other) * elementBytes));
+    if (stages < 2 || columns * held / 2 + scratch > mostRegisters)
+      continue;
+    // What rows read, and the walk itself, take as long as some columns.
+    constexpr int64_t beside = 16;
+    steps.emplace_back(llvm::divideCeil(places, columns) * (columns + beside),
+                       TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, /*group=*/1, /*split=*/1,
+                                           /*tf32=*/false, /*warps=*/0));
+  }
+  if (steps.empty())
+    return refuse(func, "its rows and blocks need more registers or shared memory than there are");
+  llvm::stable_sort(steps, llvm::less_first());
+  SmallVector<TensorChoice> choices;
+  for (const auto &[cost, step] : steps)
+    if (choices.size() < most)
+      choices.push_back({step});
+  return choices;
+}
+
 SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                            unsigned most) {
   std::string reason;

@@ -160,6 +160,8 @@ double clusterExchangeCycles(int64_t split, int64_t sent, const target::TargetIn
 
 SmallVector<TensorChoice> chooseTensorSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                             unsigned most) {
+  if (target.hasTensorTiles() && isTotal(func))
+    return chooseTotalSteps(func, axes, target, most);
   if (target.hasTensorTiles() && isAttention(func))
     return chooseAttentionSteps(func, axes, target, most);
   if (target.hasTensorTiles() && isChain(func))

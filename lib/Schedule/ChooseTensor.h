@@ -40,6 +40,9 @@ std::optional<SharedChoice> chooseSharedAttention(kernel::FuncOp func, const ker
 /// Whether rows that share keys are so few that tensor cores would multiply for others that do not exist.
 bool hasFewRows(const SharedChoice &choice);
 
+/// Those of a kernel that may be a sum over batches of what is computed of products: tiles of rows and columns.
+llvm::SmallVector<TensorChoice> chooseTotalSteps(kernel::FuncOp func, const kernel::Axes &axes,
+                                                 const target::TargetInfo &target, unsigned most);
 /// Those of a kernel that may be a chain of products, as gradients of an attention are.
 llvm::SmallVector<TensorChoice> chooseChainSteps(kernel::FuncOp func, const kernel::Axes &axes,
                                                  const target::TargetInfo &target, unsigned most);

@@ -80,6 +80,9 @@ private:
   std::optional<kernel::DotLayout> findAligned(bool keepsLeft, bool keepsRight);
   /// Cycles of a kernel with these layouts in shared memory; none where threads share none.
   std::optional<double> sharedCycles(const kernel::DotLayout &layout);
+  /// Of windows that threads bring to shared memory, the layouts that take least, none among them, and their cycles;
+  /// none where threads do not.
+  std::optional<std::pair<kernel::DotLayout, double>> findShared(llvm::MutableArrayRef<plan::LaunchOp> launches);
   void applyBoth(const kernel::DotLayout &layout, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// What of the memory's rate a copy reaches.
   double rateOf(const kernel::FactorLayout &layout) const;

@@ -482,6 +482,10 @@ bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
   symbols = &into;
   const bool readsBoth = readAlike(launches);
   auto found = readsBoth ? findBest() : std::nullopt;
+  // Few results of each group leave most of a tile empty, and windows in memory are the image many times over.
+  if (found && found->first.copies())
+    if (auto shared = findShared(launches); shared && shared->second < found->second * fits::clearlyLess)
+      return false;
   std::optional<DotLayout> best = found ? std::optional(found->first) : std::nullopt;
   const bool isAligned = !best && readsBoth && isTaken();
   if (isAligned)
@@ -519,21 +523,20 @@ static bool hasWindows(Value factor) {
   return !form || form->hasOverlaps();
 }
 
-bool FactorLayouter::runForSharedMemory(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
-  symbols = &into;
+std::optional<std::pair<DotLayout, double>> FactorLayouter::findShared(MutableArrayRef<zyx::plan::LaunchOp> launches) {
   auto isNoProduct = [](Operation *op) {
     return WalkResult(isa<ReduceOp, GatherOp, GridOp>(op) ? WalkResult::interrupt() : WalkResult::advance());
   };
   if (!dotOf(func) || (!hasWindows(dotOf(func).getLhs()) && !hasWindows(dotOf(func).getRhs())) ||
       !target.hasSharedMemory() || !readAlike(launches) || func.walk(isNoProduct).wasInterrupted())
-    return false;
+    return std::nullopt;
   const SmallVector<DotLayout> all = candidates(/*byThreads=*/true);
   const std::optional<double> asItIs = all.empty() ? std::nullopt : sharedCycles({});
   if (!asItIs)
-    return false;
+    return std::nullopt;
   const bool keepsLeft = isKept(dotOf(func).getLhs(), launches), keepsRight = isKept(dotOf(func).getRhs(), launches);
   const double wide = getElementTypeOrSelf(dotOf(func).getLhs().getType()).isF32() ? 2 : 1;
-  const DotLayout *best = nullptr;
+  std::optional<std::pair<DotLayout, double>> best = std::pair(DotLayout(), *asItIs);
   double least = *asItIs * fits::clearlyLess;
   for (const DotLayout &layout : all) {
     std::optional<double> cost = sharedCycles(layout);
@@ -542,12 +545,18 @@ bool FactorLayouter::runForSharedMemory(SymbolTable &into, MutableArrayRef<zyx::
     *cost += wide * ((layout.lhs && layout.lhs->isCopy() && !keepsLeft ? copyCycles(*layout.lhs) : 0) +
                      (layout.rhs && layout.rhs->isCopy() && !keepsRight ? copyCycles(*layout.rhs) : 0));
     if (*cost < least)
-      best = &layout, least = *cost;
+      best = {layout, *cost}, least = *cost;
   }
-  if (!best)
+  return best;
+}
+
+bool FactorLayouter::runForSharedMemory(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  symbols = &into;
+  auto best = findShared(launches);
+  if (!best || (!best->first.lhs && !best->first.rhs))
     return false;
-  const bool copies = best->copies();
-  applyBoth(*best, launches);
+  const bool copies = best->first.copies();
+  applyBoth(best->first, launches);
   remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
       << func.getName() << ": " << (copies ? "copied and contracted" : "contracted")
       << " channel by channel, so that threads read its windows in vectors";

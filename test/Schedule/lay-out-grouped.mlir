@@ -213,3 +213,54 @@ func.func @few_filters(%image: tensor<64x28x28x64xbf16> {graph.name = "x"}, %dy:
   %13 = graph.cast %12 : tensor<32x2x2x5x5xf32> -> tensor<32x2x2x5x5xbf16>
   return %13 : tensor<32x2x2x5x5xbf16>
 }
+
+// -----
+
+// Ten channels a group and ten results: tiles of tensor cores would have 64 rows, and their copy all windows of the image.
+// WHY: ten_0{{.*}}copied and contracted{{.*}}channel by channel
+// CHECK-LABEL: plan.func @ten(
+// CHECK:         plan.launch @ten_0_rhs {{.*}} outs(%{{.*}} : !plan.buffer<bf16[10485760]>)
+// CHECK-LABEL: kernel.func @ten_0(
+// CHECK-SAME:    #kernel.block_step
+func.func @ten(%x: tensor<2x320x128x128xbf16> {graph.name = "x"}, %w: tensor<320x10x3x3xbf16> {graph.name = "w", graph.weight}) -> tensor<2x320x128x128xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %1 = graph.pad %x, %zero low = [0, 0, 1, 1] high = [0, 0, 1, 1] interior = [0, 0, 0, 0] : tensor<2x320x128x128xbf16> -> tensor<2x320x130x130xbf16>
+  %2 = graph.window %1 dims = [2, 3] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x320x130x130xbf16> -> tensor<2x320x128x128x3x3xbf16>
+  %3 = graph.reshape %2 : tensor<2x320x128x128x3x3xbf16> -> tensor<2x32x10x128x128x3x3xbf16>
+  %4 = graph.permute %3 order = [0, 1, 3, 4, 2, 5, 6] : tensor<2x32x10x128x128x3x3xbf16> -> tensor<2x32x128x128x10x3x3xbf16>
+  %5 = graph.reshape %4 : tensor<2x32x128x128x10x3x3xbf16> -> tensor<2x32x1x128x128x10x3x3xbf16>
+  %6 = graph.cast %5 : tensor<2x32x1x128x128x10x3x3xbf16> -> tensor<2x32x1x128x128x10x3x3xf32>
+  %7 = graph.expand %6 : tensor<2x32x1x128x128x10x3x3xf32> -> tensor<2x32x10x128x128x10x3x3xf32>
+  %8 = graph.reshape %w : tensor<320x10x3x3xbf16> -> tensor<1x32x10x1x1x10x3x3xbf16>
+  %9 = graph.cast %8 : tensor<1x32x10x1x1x10x3x3xbf16> -> tensor<1x32x10x1x1x10x3x3xf32>
+  %10 = graph.expand %9 : tensor<1x32x10x1x1x10x3x3xf32> -> tensor<2x32x10x128x128x10x3x3xf32>
+  %11 = graph.binary mul %7, %10 : tensor<2x32x10x128x128x10x3x3xf32>
+  %12 = graph.reduce add %11 dims = [5, 6, 7] : tensor<2x32x10x128x128x10x3x3xf32> -> tensor<2x32x10x128x128xf32>
+  %13 = graph.cast %12 : tensor<2x32x10x128x128xf32> -> tensor<2x32x10x128x128xbf16>
+  %14 = graph.reshape %13 : tensor<2x32x10x128x128xbf16> -> tensor<2x320x128x128xbf16>
+  return %14 : tensor<2x320x128x128xbf16>
+}
+
+// -----
+
+// The same of groups that the image has as a dimension, as the gradient of a convolution has them: each channel's pixels
+// are copied to those of its group.
+// WHY: groups_0{{.*}}copied and contracted{{.*}}channel by channel
+// CHECK-LABEL: plan.func @groups(
+// CHECK:         plan.launch @groups_0_rhs {{.*}} outs(%{{.*}} : !plan.buffer<bf16[10485760]>)
+func.func @groups(%x: tensor<2x320x128x128xbf16> {graph.name = "x"}, %w: tensor<320x10x3x3xbf16> {graph.name = "w", graph.weight}) -> tensor<2x32x10x128x128xbf16> {
+  %zero = graph.constant dense<0.0> : tensor<bf16>
+  %0 = graph.reshape %x : tensor<2x320x128x128xbf16> -> tensor<2x32x10x128x128x1xbf16>
+  %1 = graph.pad %0, %zero low = [0, 0, 0, 1, 1, 0] high = [0, 0, 0, 1, 1, 0] interior = [0, 0, 0, 0, 0, 0] : tensor<2x32x10x128x128x1xbf16> -> tensor<2x32x10x130x130x1xbf16>
+  %2 = graph.window %1 dims = [3, 4] size = [3, 3] stride = [1, 1] dilation = [1, 1] : tensor<2x32x10x130x130x1xbf16> -> tensor<2x32x10x128x128x1x3x3xbf16>
+  %3 = graph.cast %2 : tensor<2x32x10x128x128x1x3x3xbf16> -> tensor<2x32x10x128x128x1x3x3xf32>
+  %4 = graph.permute %3 order = [0, 1, 5, 3, 4, 2, 6, 7] : tensor<2x32x10x128x128x1x3x3xf32> -> tensor<2x32x1x128x128x10x3x3xf32>
+  %5 = graph.expand %4 : tensor<2x32x1x128x128x10x3x3xf32> -> tensor<2x32x10x128x128x10x3x3xf32>
+  %6 = graph.reshape %w : tensor<320x10x3x3xbf16> -> tensor<1x32x10x1x1x10x3x3xbf16>
+  %7 = graph.cast %6 : tensor<1x32x10x1x1x10x3x3xbf16> -> tensor<1x32x10x1x1x10x3x3xf32>
+  %8 = graph.expand %7 : tensor<1x32x10x1x1x10x3x3xf32> -> tensor<2x32x10x128x128x10x3x3xf32>
+  %9 = graph.binary mul %5, %8 : tensor<2x32x10x128x128x10x3x3xf32>
+  %10 = graph.reduce add %9 dims = [5, 6, 7] : tensor<2x32x10x128x128x10x3x3xf32> -> tensor<2x32x10x128x128xf32>
+  %11 = graph.cast %10 : tensor<2x32x10x128x128xf32> -> tensor<2x32x10x128x128xbf16>
+  return %11 : tensor<2x32x10x128x128xbf16>
+}

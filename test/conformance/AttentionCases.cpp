@@ -290,13 +290,16 @@ static void add(std::vector<Case> &cases, const std::string &name, const Spellin
 }
 
 /// A bias of all heads, gathered out of a table in which heads are neighbours; with gradients for more than 70 keys, of
-/// which rows are long enough to be padded.
-static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries, int64_t keys = 70) {
-  const bool isLong = keys > 70;
+/// which rows are long enough to be padded, and for more than 3 windows: with many the gradient of the bias is summed
+/// up where it is computed.
+static void addGatheredBias(std::vector<Case> &cases, DType dtype, int64_t queries, int64_t keys = 70,
+                            int64_t windows = 3) {
+  const bool isLong = keys > 70 || windows > 3;
   const std::string name = "attention.gathered-bias." + std::string(toString(dtype)) + "." + std::to_string(queries) +
-                           (keys != 70 ? "x" + std::to_string(keys) : "");
+                           (keys != 70 ? "x" + std::to_string(keys) : "") +
+                           (windows != 3 ? "." + std::to_string(windows) : "");
   cases.push_back({name, [=](Builder &b) {
-                     const int64_t windows = 3, heads = 5, rows = 23, width = 32;
+                     const int64_t heads = windows > 3 ? 2 : 5, rows = 23, width = 32;
                      auto input = [&](int64_t count) { return b.x(dtype, {windows, heads, count, width}); };
                      const NodeId q = input(queries), k = input(keys), v = input(keys);
                      std::vector<double> places;
@@ -372,6 +375,8 @@ static void addSpellings(std::vector<Case> &cases) {
                    }});
   addGatheredBias(cases, DType::BF16, 101, 131);
   addGatheredBias(cases, DType::F16, 130, 77);
+  addGatheredBias(cases, DType::BF16, 70, 70, 32);
+  addGatheredBias(cases, DType::F16, 49, 49, 17);
   cases.push_back({"attention.transposed", [](Builder &b) {
                      // [batch, row, head, feature], as projections leave them.
                      auto heads = [&](int64_t rows, int64_t features) {

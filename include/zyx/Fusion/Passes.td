@@ -169,6 +169,26 @@ def PartScansPass : Pass<"zyx-fusion-part-scans", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SumProductsPass : Pass<"zyx-fusion-sum-products", "::mlir::func::FuncOp"> {
+  let summary = "Add up over batches what is computed of products where these are computed";
+  let description = [{
+    The gradient of a bias that is added to the scores of all windows is the sum over these of what has an element for
+    each score. Nobody stores that: one kernel multiplies, computes and adds up, for each tile of rows and columns one
+    batch after the other. The batches fall into as many parts as the machine has room for workgroups, and another sum
+    adds these up. For machines whose tensor cores have whole tiles, and products of at most 256 features of `bits`.
+    `zyx.products_sum` notes the sum for `-zyx-fusion-form-groups`.
+
+    ```mlir
+    %sum = graph.reduce add %gradientOfScores dims = [0] : tensor<4096x196x196xf32> -> tensor<196x196xf32>
+    // becomes, with the products and what lies between in parts as well
+    %parts = graph.reduce add %partsOfGradient dims = [1] {zyx.products_sum} : tensor<16x256x196x196xf32> -> tensor<16x196x196xf32>
+    %sum = graph.reduce add %parts dims = [0] : tensor<16x196x196xf32> -> tensor<196x196xf32>
+    ```
+  }];
+  let options = [Option<"bits", "bits", "int64_t", "16", "Bits of the widest factors that tensor cores multiply">];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def SumSegmentsPass : Pass<"zyx-fusion-sum-segments", "::mlir::func::FuncOp"> {
   let summary = "Add updates to the last marked place before them by a scan";
   let description = [{

@@ -6,9 +6,7 @@
 // blocks beside it. Groups of four warps have 64 rows each: inner products, what is computed of them and the left
 // factors of the outer ones are in their registers, and the sums of these, too.
 //===----------------------------------------------------------------------===//
-#include "StreamingEmitter.h"
-
-#include "zyx/Codegen/Matrix/TensorChain.h"
+#include "ChainMapper.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -18,122 +16,6 @@
 
 using namespace mlir;
 using namespace zyx::kernel;
-
-namespace {
-
-class ChainMapper : StreamingEmitter {
-public:
-  ChainMapper(FuncOp func, TensorChain found, const Axes &axes)
-      : StreamingEmitter(func, axes, found.rows, found.streamed, found.batches), chain(std::move(found)) {
-    hides = chain.hides;
-  }
-
-  void run();
-
-private:
-  //===--------------------------------------------------------------------===//
-  // Memory
-  //===--------------------------------------------------------------------===//
-
-  /// What lies along the rows, or the streamed axis, in shared memory.
-  struct SharedOperand {
-    const TensorOperand *operand;
-    Value view, memory;
-    int64_t columns;
-  };
-  void allocate();
-  SharedOperand &sharedOf(const TensorOperand &operand);
-  Value slotOf(const TensorOperand &operand, Value stage) {
-    SharedOperand &kept = sharedOf(operand);
-    return part(kept.memory, {stage}, {step.getColumns(), kept.columns});
-  }
-
-  //===--------------------------------------------------------------------===//
-  // Roles
-  //===--------------------------------------------------------------------===//
-
-  PipelineState fetch(PipelineState pipe, const TileCoordinates &place, Value block);
-  void emitProducer();
-  void emitConsumer(Value instance);
-  /// The sums of outer products, and where the ring is.
-  struct State {
-    PipelineState pipe;
-    SmallVector<Value> sums;
-    Carried carried() const {
-      Carried all = {pipe.stage, pipe.parity};
-      all.append(sums);
-      return all;
-    }
-    static State of(ValueRange all) { return {{all[0], all[1]}, SmallVector<Value>(all.drop_front(2))}; }
-  };
-  State takeBlock(State state, bool masked, const TileCoordinates &place, Value block,
-                  const llvm::DenseMap<Value, Value> &ofRows);
-  void emitResults(const State &state, const TileCoordinates &place, Value instance);
-  /// Each workgroup of a cluster finishes its columns of what all have summed up.
-  void emitShared(const State &state, const TileCoordinates &place, Value instance);
-
-  //===--------------------------------------------------------------------===//
-  // What is elementwise
-  //===--------------------------------------------------------------------===//
-
-  /// A block in which left factors are computed.
-  struct BlockState {
-    BlockState(Site site, bool masked) : site(std::move(site)), masked(masked) {}
-    Site site;
-    const bool masked;
-    /// Products that were started, in their order; those before `done` have been waited for.
-    SmallVector<Value> started;
-    size_t done = 0;
-    /// The number of each inner product among them.
-    llvm::DenseMap<Value, size_t> numbers;
-  };
-  Value await(BlockState &block, size_t number);
-  /// What is subtracted of an inner product from the start: its sums begin with it.
-  struct Start {
-    /// The product times `factor`, less the vector that rows or columns have.
-    arith::SubFOp difference;
-    Value vector;
-    double factor = 1;
-  };
-  std::optional<Start> startOf(DotOp dot, bool masked);
-  /// An exponential's operand without what is subtracted of it only where a vector is beyond a limit: the digits that
-  /// the vector lost when it was rounded.
-  struct Distance {
-    Value operand;
-    /// The vector, the limit and what is subtracted; null where there is none.
-    Value vector, rest;
-    double limit = mostExponent;
-  };
-  Distance distanceOf(Value operand);
-  /// What `distanceOf` takes off, and what is read for it: blocks in which no vector is beyond its limit need it not.
-  llvm::DenseSet<Value> rests;
-  void findRests();
-  Value evaluate(Value of, BlockState &block);
-  Value compute(Value of, BlockState &block);
-  Value emitExp(Value of, BlockState &block);
-  void readColumns(Value of, BlockState &block);
-  /// Whether a block that all rows see whole may hold it for true.
-  bool holdsInside(Value condition);
-
-  /// Whether the last block has places that do not exist.
-  bool hasEdge() { return streamed % step.getColumns() != 0; }
-  /// Conditions of which blocks that are seen whole know nothing.
-  bool masksAll() { return chain.bounds.size() > (chain.begin ? 1u : 0u) + (chain.end ? 1u : 0u); }
-  TileCoordinates placeIn(Value round) {
-    return chain.end ? coordinatesOf(round, chain.end, chain.begin) : coordinatesOf(round, chain.begin);
-  }
-
-  TensorChain chain;
-  Type element;
-  /// Of each inner product what lies along the rows; and all that is streamed, each once.
-  SmallVector<SharedOperand> own, ring;
-  SmallVector<Value> myOwn, results;
-  Value ownFull, ownEmpty, full, empty;
-  /// Of each result, where workgroups share a tile.
-  SmallVector<Inbox> inboxes;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Memory
@@ -146,6 +28,11 @@ ChainMapper::SharedOperand &ChainMapper::sharedOf(const TensorOperand &operand) 
 void ChainMapper::allocate() {
   for (auto [i, inner] : llvm::enumerate(chain.inner)) {
     const int64_t columns = llvm::alignTo(inner.own.columns(), panelColumns);
+    if (chain.total) {
+      own.push_back(
+          {&inner.own, viewOf(inner.own), allocShared({step.getStages(), step.getRows(), columns}, element), columns});
+      continue;
+    }
     // Results leave from there.
     const int64_t leaving = i < chain.outer.size() ? llvm::alignTo(chain.outer[i].width, panelColumns) : 0;
     own.push_back(
@@ -160,8 +47,10 @@ void ChainMapper::allocate() {
   }
   for (TensorChain::Outer &outer : chain.outer)
     results.push_back(outer.isWide ? Value() : viewOf(outer.result));
-  ownFull = barriers(1, 1);
-  ownEmpty = barriers(1, groups);
+  if (!chain.total) {
+    ownFull = barriers(1, 1);
+    ownEmpty = barriers(1, groups);
+  }
   full = barriers(step.getStages(), 1);
   empty = barriers(step.getStages(), groups);
   if (sharers == 1)
@@ -176,14 +65,17 @@ void ChainMapper::allocate() {
 //===----------------------------------------------------------------------===//
 
 void ChainMapper::run() {
-  FuncOp mapped = beginKernel(tilesDown * heads);
+  FuncOp mapped = beginKernel(chain.total ? numTotals() : tilesDown * heads);
   if (sharers > 1)
     mapped.setCluster(sharers);
   acc = FragAttr::get(b.getContext(), FragKind::WgmmaAcc);
   element = chain.element();
   findRests();
   allocate();
-  emitRoles([&] { emitProducer(); }, [&](Value instance) { emitConsumer(instance); });
+  if (chain.total)
+    emitRoles([&] { emitTotalProducer(); }, [&](Value instance) { emitTotalConsumer(instance); });
+  else
+    emitRoles([&] { emitProducer(); }, [&](Value instance) { emitConsumer(instance); });
 }
 
 /// One block of all that is streamed into the ring.
@@ -221,26 +113,23 @@ void ChainMapper::emitProducer() {
   });
 }
 
-ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCoordinates &place, Value number,
-                                          const llvm::DenseMap<Value, Value> &ofRows) {
-  Value stage = state.pipe.stage, firstColumn = multiply(number, step.getColumns());
-  BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
-  WaitOp::create(b, loc, full, stage, state.pipe.parity);
-  auto start = [&](RankedTensorType type, ArrayRef<Value> lefts, ArrayRef<Value> rights, Value onto,
-                   bool isTransposed) {
-    MmaFenceOp::create(b, loc);
-    for (Value right : rights)
-      for (Value left : lefts)
-        onto = MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed);
-    block.started.push_back(onto);
-    MmaCommitOp::create(b, loc);
-  };
+void ChainMapper::start(BlockState &block, RankedTensorType type, ArrayRef<Value> lefts, ArrayRef<Value> rights,
+                        Value onto, bool isTransposed) {
+  MmaFenceOp::create(b, loc);
+  for (Value right : rights)
+    for (Value left : lefts)
+      onto = MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed);
+  block.started.push_back(onto);
+  MmaCommitOp::create(b, loc);
+}
+
+void ChainMapper::startInner(BlockState &block, Value stage, llvm::function_ref<Value(size_t)> own) {
   auto type = tile(step.getColumns());
   // Registers must not be written while products are on their way: what all begin with is there before the first one,
   // behind a wait for nothing.
   SmallVector<Value> begins;
   for (TensorChain::Inner &inner : chain.inner)
-    if (std::optional<Start> begin = startOf(inner.dot, masked)) {
+    if (std::optional<Start> begin = startOf(inner.dot, block.masked)) {
       Value vector = evaluate(begin->vector, block);
       Value scaled = arith::MulFOp::create(b, loc, vector, this->number(vector.getType(), -1 / begin->factor));
       begins.push_back(spread(scaled, type));
@@ -248,11 +137,20 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
   if (!begins.empty())
     begins = SmallVector<Value>(MmaWaitOp::create(b, loc, ValueRange(begins).getTypes(), 0, begins).getResults());
   auto begin = begins.begin();
-  for (auto [inner, mine] : llvm::zip(chain.inner, myOwn)) {
+  for (auto [i, inner] : llvm::enumerate(chain.inner)) {
     block.numbers[inner.dot.getResult()] = block.started.size();
-    start(type, mine, slotOf(inner.other, stage), startOf(inner.dot, masked) ? *begin++ : Value(),
+    start(block, type, own(i), slotOf(inner.other, stage), startOf(inner.dot, block.masked) ? *begin++ : Value(),
           /*isTransposed=*/true);
   }
+}
+
+ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCoordinates &place, Value number,
+                                          const llvm::DenseMap<Value, Value> &ofRows) {
+  Value stage = state.pipe.stage, firstColumn = multiply(number, step.getColumns());
+  BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, ofRows}, masked);
+  WaitOp::create(b, loc, full, stage, state.pipe.parity);
+  startInner(block, stage, [&](size_t i) { return myOwn[i]; });
+  auto type = tile(step.getColumns());
   for (auto [outer, sum] : llvm::zip(chain.outer, state.sums)) {
     readColumns(outer.factor, block);
     Value factor = evaluate(outer.factor, block);
@@ -265,7 +163,7 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
     for (Value part : outer.parts == 1 ? Carried{narrow(factor, outer.element)} : partsOf(factor))
       lefts.push_back(ConvertOp::create(b, loc, leftType, part));
     auto rights = llvm::map_to_vector(outer.others, [&](const TensorOperand &other) { return slotOf(other, stage); });
-    start(cast<RankedTensorType>(sum.getType()), lefts, rights, sum, /*isTransposed=*/false);
+    start(block, cast<RankedTensorType>(sum.getType()), lefts, rights, sum, /*isTransposed=*/false);
   }
   State after{next(state.pipe), {}};
   await(block, block.started.size() - 1);

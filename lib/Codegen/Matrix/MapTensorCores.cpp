@@ -30,13 +30,13 @@ namespace {
 /// Three groups have registers for sums of so many columns each.
 constexpr int64_t rowsOfTwo = 128, mostColumnsOfThree = 192;
 
-/// An attention, or a chain of products.
+/// An attention, a chain of products, or a sum over batches of what is computed of products.
 LogicalResult mapStreaming(FuncOp func, const Axes &axes, const zyx::target::TargetInfo &machine) {
   TensorStepAttr step = tensorStepOf(func);
   if (step.getTf32() || step.getWarps() || step.getDepth() != 64)
     return func.emitOpError() << "walks blocks: its tiles are of groups of four warps, its slices of 64 elements";
   std::string reason;
-  if (isAttention(func)) {
+  if (isAttention(func) && !isTotal(func)) {
     if (std::optional<TensorAttention> attention = matchTensorAttention(func, axes, machine, reason))
       return mapAttention(func, *attention, axes), success();
     return func.emitOpError() << "is no attention for tensor cores: " << reason;
@@ -72,7 +72,7 @@ struct MapTensorCores : zyx::kernel::impl::MapTensorCoresPassBase<MapTensorCores
         return signalPassFailure();
       std::string reason;
       TensorStepAttr step = tensorStepOf(func);
-      if (isAttention(func) || isChain(func)) {
+      if (isAttention(func) || isChain(func) || isTotal(func)) {
         if (failed(mapStreaming(func, *axes, *machine)))
           return signalPassFailure();
         continue;

@@ -65,6 +65,18 @@ bool zyx::kernel::isChain(FuncOp func) {
          llvm::any_of(dots, [](DotOp dot) { return isPlainLoad(dot.getLhs()) != isPlainLoad(dot.getRhs()); });
 }
 
+bool zyx::kernel::isTotal(FuncOp func) {
+  Block &body = func.getBody().front();
+  auto reduces = body.getOps<ReduceOp>();
+  if (!llvm::hasSingleElement(reduces) || body.getOps<DotOp>().empty())
+    return false;
+  ReduceOp sum = *reduces.begin();
+  const int64_t rank = cast<RankedTensorType>(sum.getInput().getType()).getRank();
+  return sum.getKind() == Combine::Add && elementOf(sum.getResult()).isF32() && sum.getDims().back() + 2 < rank &&
+         llvm::all_of(body.getOps<DotOp>(),
+                      [](DotOp dot) { return isPlainLoad(dot.getLhs()) && isPlainLoad(dot.getRhs()); });
+}
+
 //===----------------------------------------------------------------------===//
 // What is zero outside of a bound
 //===----------------------------------------------------------------------===//
@@ -149,10 +161,15 @@ public:
       : func(func), axes(axes), copies(copies) {}
 
   std::optional<TensorChain> match(std::string &reason) {
-    const char *why = findDots();
+    const bool isSum = isTotal(func);
+    const char *why = isSum ? findTotal() : findDots();
     why = why ? why : matchInner();
-    why = why ? why : matchOuter();
-    why = why ? why : matchBetween();
+    if (isSum) {
+      why = why ? why : matchTotal();
+    } else {
+      why = why ? why : matchOuter();
+      why = why ? why : matchBetween();
+    }
     if (!why)
       return std::move(found);
     reason = why;
@@ -166,6 +183,8 @@ private:
   const char *matchRight(TensorChain::Outer &outer, DotOp dot);
   const char *matchLeft(TensorChain::Outer &outer);
   const char *matchBetween();
+  const char *findTotal();
+  const char *matchTotal();
   const char *matchStore(TensorChain::Outer &outer);
   size_t countInner(Value factor);
   std::optional<TensorOperand> operandOf(Value tile, Axis rows, Axis features) {
@@ -258,6 +277,85 @@ const char *ChainMatcher::findDots() {
   element = elementOf(found.inner.front().dot.getLhs());
   if (!is16Bit(element))
     return "factors are not of one 16-bit type";
+  return nullptr;
+}
+
+static const char *const noTotal =
+    "it is no sum over batches, with one result, of what is computed of products element by element";
+
+/// The products of a sum over batches, and the axes of both.
+const char *ChainMatcher::findTotal() {
+  TensorChain::Total &total = found.total.emplace();
+  for (Operation &op : func.getBody().front()) {
+    if (isa<GatherOp>(op) || op.getNumRegions() != 0)
+      return noTotal;
+    if (auto store = dyn_cast<StoreOp>(op))
+      stores.push_back(store);
+    if (auto sum = dyn_cast<ReduceOp>(op))
+      total.sum = sum;
+    if (auto dot = dyn_cast<DotOp>(op)) {
+      if (!elementOf(dot.getResult()).isF32() || !isZero(dot.getAcc()))
+        return "sums are not in f32, from zero on";
+      found.inner.emplace_back().dot = dot;
+    }
+  }
+  if (stores.size() != 1)
+    return noTotal;
+  total.store = stores.front();
+  total.term = total.sum.getInput();
+  SmallVector<Axis> all = axes.of(total.term);
+  found.rows = all[all.size() - 2];
+  found.streamed = all.back();
+  found.batches = batchesOf(found.inner.front().dot.getResult());
+  for (Axis axis : found.batches)
+    if (!axes.contains(total.sum.getResult(), axis))
+      total.walked.push_back(axis);
+  element = elementOf(found.inner.front().dot.getLhs());
+  if (!is16Bit(element))
+    return "factors are not of one 16-bit type";
+  if (total.walked.empty())
+    return noTotal;
+  return nullptr;
+}
+
+/// What a sum over batches adds up, and what is made of it.
+const char *ChainMatcher::matchTotal() {
+  TensorChain::Total &total = *found.total;
+  auto isWalked = [&](Axis axis) { return llvm::is_contained(total.walked, axis); };
+  llvm::SetVector<Value> ofTile, ofBatch;
+  ElementwiseSlice terms{
+      axes,
+      {found.rows, found.streamed},
+      {},
+      [&](Value value) { return elementOf(value).isInteger(1) && matchBound(value, found.rows, found.streamed, axes); },
+      [&](Value value) {
+        auto load = value.getDefiningOp<LoadOp>();
+        if (!load || !isPlainLoad(value) || !stridesOf(load.getView(), load.getIndices(), value, axes))
+          return false;
+        (llvm::any_of(axes.of(value), isWalked) ? ofBatch : ofTile).insert(value);
+        return true;
+      },
+      [&](Value value) { return isPlaceOf(value, found.rows, found.streamed, axes); }};
+  terms.own.append(found.batches);
+  for (TensorChain::Inner &inner : found.inner)
+    terms.known.push_back(inner.dot.getResult());
+  if (!terms.check(total.term))
+    return noTotal;
+  ElementwiseSlice behind{axes,
+                          {found.rows, found.streamed},
+                          {total.sum.getResult()},
+                          [](Value) { return false; },
+                          [](Value) { return false; }};
+  llvm::copy_if(found.batches, std::back_inserter(behind.own), [&](Axis axis) { return !isWalked(axis); });
+  StoreOp store = total.store;
+  auto strides =
+      store.getMask() ? std::nullopt : stridesOf(store.getView(), store.getIndices(), store.getValue(), axes);
+  // Who shares a place would write it, too.
+  auto isOwn = [&](Axis axis) { return axes.extent(axis) == 1 || strides->of(axis) != 0; };
+  if (!behind.check(store.getValue()) || !strides || !llvm::all_of(behind.own, isOwn))
+    return noTotal;
+  total.ofTile = ofTile.takeVector();
+  total.ofBatch = ofBatch.takeVector();
   return nullptr;
 }
 

@@ -332,8 +332,7 @@ zyx::kernel::channelLayouts(MapAttr own, unsigned ownDepth, MapAttr other, unsig
           owns.push_back(*moved);
         // Groups that the image has already, as that of a gradient: its vectors need no padding, either.
         ArrayRef<AffineExpr> shape = ordered.getBlocks().back().getShape();
-        const bool isGroup = byGroups && !split && llvm::isPowerOf2_64(extents[i]) && extents[i] < alignment &&
-                             dim < shape.size() && BlockAttr::constant(shape[dim]) == extents[i];
+        const bool isGroup = byGroups && !split && dim < shape.size() && BlockAttr::constant(shape[dim]) == extents[i];
         if (std::optional<FactorLayout> moved = isGroup ? withInnermost(ordered, dim, /*multiple=*/1) : std::nullopt)
           owns.push_back(*moved);
         if (std::optional<FactorLayout> moved = withInnermost(ordered, dim))

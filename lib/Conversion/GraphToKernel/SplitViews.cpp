@@ -87,7 +87,7 @@ static bool hasContractionChain(GroupOp group) {
   if (llvm::count_if(group.getBlock().getOps<ReduceOp>(), isProduct) < 2)
     return false;
   zyx::Result<IterationSpace> space = IterationSpace::compute(group);
-  return space.isOk() && space->getChain();
+  return space.isOk() && space->chainsProducts();
 }
 
 /// A copy in which every op has what it reads of an argument for itself: features that a chain's product sums

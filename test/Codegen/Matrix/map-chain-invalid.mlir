@@ -520,3 +520,26 @@ kernel.func @digits(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
   kernel.store %13, %14[%c0, %c0] : tensor<128x64xf16>, !m
   kernel.return
 }
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<16x128x64xbf16, global>
+!t = !kernel.view<16x64x128xbf16, global>
+// expected-error @below {{is no chain of products for tensor cores: it is no sum over batches, with one result, of what is computed of products element by element}}
+kernel.func @masked_total(%q: !b, %k: !b, %o: !f) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 64, 64, stages 2, group 1>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[16, 128, 64] strides [8192, 64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0, %c0] axes ["b", "m", "k"] : !m -> tensor<16x128x64xbf16>
+  %2 = kernel.view %k map <[<[16, 64, 128] strides [8192, 1, 64]>]> : !b -> !t
+  %3 = kernel.load %2[%c0, %c0, %c0] axes ["b", "k", "n"] : !t -> tensor<16x64x128xbf16>
+  %z = arith.constant dense<0.0> : tensor<16x128x128xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<16x128x64xbf16>, tensor<16x64x128xbf16> -> tensor<16x128x128xf32>
+  %5 = kernel.reduce add %4 dims [0] : tensor<16x128x128xf32> -> tensor<128x128xf32>
+  %6 = kernel.view %o map <[<[128, 128] strides [128, 1]>]> : !f -> !kernel.view<128x128xf32, global>
+  kernel.store %5, %6[%c0, %c0] : tensor<128x128xf32>, !kernel.view<128x128xf32, global>
+  kernel.store %5, %6[%c0, %c0] : tensor<128x128xf32>, !kernel.view<128x128xf32, global>
+  kernel.return
+}

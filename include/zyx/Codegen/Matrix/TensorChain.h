@@ -14,7 +14,8 @@ namespace zyx::kernel {
 /// A chain of products of whole tiles that tensor cores can compute, as the gradients of an attention are: inner
 /// products of what lies along rows with what lies along another axis, over features; something elementwise on them;
 /// and outer products of that with what lies along the other axis again, over that axis. Factors of inner products and
-/// results have one 16-bit type, other factors of outer products that one or another, sums are f32.
+/// results have one 16-bit type, other factors of outer products that one or another, sums are f32. Or a
+/// sum over batches of something elementwise on inner products.
 struct TensorChain {
   /// [rows, features] x [streamed, features].
   struct Inner {
@@ -47,6 +48,17 @@ struct TensorChain {
     Axis columns = 0;
     int64_t width = 0;
   };
+  /// In place of outer products: what is computed of inner ones is added up over batches, element by element.
+  struct Total {
+    ReduceOp sum;
+    mlir::Value term;
+    StoreOp store;
+    /// The batches that are summed up, outermost first.
+    llvm::SmallVector<Axis> walked;
+    /// What all of these read alike, and what each reads.
+    llvm::SmallVector<mlir::Value> ofTile, ofBatch;
+  };
+  std::optional<Total> total;
   Axis rows = 0, streamed = 0;
   /// All of them, outermost first.
   llvm::SmallVector<Axis> batches;
@@ -74,8 +86,12 @@ struct TensorChain {
 /// Whether a kernel may be one: it has dots of which one reads what another one has computed, and no reduction.
 bool isChain(FuncOp func);
 
-/// Reads the chain off a kernel that may be one, and whose constants have one use each (unshareConstants); where it is
-/// none for tensor cores, `reason` says why.
+/// Whether a kernel may be a sum over batches of what is computed of products: these read what lies in memory, and the
+/// one sum adds up along dimensions that are neither rows nor columns of them.
+bool isTotal(FuncOp func);
+
+/// Reads the chain, or such a sum, off a kernel that may be one, and whose constants have one use each
+/// (unshareConstants); where it is none for tensor cores, `reason` says why.
 std::optional<TensorChain> matchTensorChain(FuncOp func, const Axes &axes, const target::TargetInfo &machine,
                                             std::string &reason);
 

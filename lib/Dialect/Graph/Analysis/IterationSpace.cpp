@@ -223,6 +223,64 @@ private:
     return found;
   }
 
+  /// The sum over batches of what is computed of products; none where the reduces are none.
+  std::optional<ProductsSum> findProductsSum() {
+    ProductsSum found;
+    for (ReduceOp reduce : space.reduces) {
+      const std::optional<Contraction> product = matchContraction(reduce);
+      if (product && reduce.getDims().size() == 1 && product->first.size() == 1 && product->second.size() == 1)
+        found.inner.push_back(reduce);
+      else if (!product && !found.sum && reduce.getKind() == ReduceKind::Add &&
+               cast<RankedTensorType>(reduce.getType()).getElementType().isF32())
+        found.sum = reduce;
+      else
+        return std::nullopt;
+    }
+    return found.sum && !found.inner.empty() ? std::optional(found) : std::nullopt;
+  }
+
+  Status findProductsSumRows() {
+    ProductsSum &found = *space.productsSum;
+    space.rowAxes = space.getAxisSet(found.sum);
+    AxisSet all;
+    for (Axis axis : space.getOperandAxes(found.sum))
+      if (axis >= 0)
+        all.push_back(axis);
+    llvm::sort(all);
+    llvm::SmallPtrSet<Operation *, 16> before, behind;
+    for (ReduceOp inner : found.inner) {
+      const Contraction product = *matchContraction(inner);
+      const auto isOfBatches = [&](Axis axis) { return axis >= 0 && !llvm::is_contained(space.rowAxes, axis); };
+      auto axisOf = [&](int64_t dim) { return space.getOperandAxes(inner)[dim]; };
+      if (space.getAxisSet(inner) != all || all.size() == space.rowAxes.size() ||
+          isOfBatches(axisOf(product.first.front())) || isOfBatches(axisOf(product.second.front())))
+        return Status::unsupported("its reductions keep different axes");
+      before.insert(inner);
+    }
+    for (Operation *op : ops) {
+      auto reads = [&](const llvm::SmallPtrSet<Operation *, 16> &set) {
+        return llvm::any_of(op->getOperands(),
+                            [&](Value operand) { return set.contains(getViewSource(operand).getDefiningOp()); });
+      };
+      const bool isInner = llvm::is_contained(found.inner, dyn_cast<ReduceOp>(op));
+      if (isInner && (reads(behind) || llvm::any_of(op->getOperands(), [&](Value operand) {
+                        auto product = operand.getDefiningOp<BinaryOp>();
+                        return llvm::any_of(product.getOperands(), [&](Value factor) {
+                          return before.contains(getViewSource(factor).getDefiningOp());
+                        });
+                      })))
+        return Status::unsupported("its reductions keep different axes");
+      if (op != found.sum.getOperation() && !isInner && reads(before))
+        before.insert(op);
+      if (op == found.sum.getOperation() || reads(behind))
+        behind.insert(op);
+    }
+    for (Value output : outputs)
+      if (space.getAxisSet(output) != space.rowAxes || !behind.contains(output.getDefiningOp()))
+        return Status::unsupported("its results do not share their rows");
+    return Status::ok();
+  }
+
   Axis reducedAxis(ReduceOp reduce) { return space.getOperandAxes(reduce)[reduce.getDims().front()]; }
 
   Status findChainRows() {
@@ -324,6 +382,8 @@ private:
       return findAttentionRows();
     if (space.reduces.size() > 1 && (space.chain = findChain()))
       return findChainRows();
+    if (space.reduces.size() > 1 && (space.productsSum = findProductsSum()))
+      return findProductsSumRows();
     for (ReduceOp reduce : space.reduces) {
       AxisSet kept = space.getAxisSet(reduce);
       if (reduce == space.reduces.front())

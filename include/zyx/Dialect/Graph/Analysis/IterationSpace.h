@@ -30,6 +30,19 @@ struct ContractionChain {
   Axis walked;
 };
 
+/// A sum over batches of what is computed of sums of products, as the gradient of a bias that is added to the scores of
+/// all batches is:
+///
+///     inner = reduce add (mul a b)     along features; has the row axes and those of the batches
+///     w     = f(inner, ...)            element-wise
+///     sum   = reduce add w             over the batches
+///
+/// A kernel computes one batch after the other, so that nothing with both is stored. The row axes are those of the sum.
+struct ProductsSum {
+  llvm::SmallVector<ReduceOp> inner;
+  ReduceOp sum;
+};
+
 /// Sums along two axes of the same values, as the gradients of a norm and of its weights are: each row is summed up,
 /// and so is each column, of what hangs on the sums of rows as well. A kernel walks rows one by one, and adds each to
 /// the columns' sums.
@@ -48,8 +61,8 @@ struct RowAndColumnReductions {
 ///
 /// The **row axes** are those that the results of all reduces have; without a reduce, those of the
 /// values that leave the set. A kernel runs once per point of the row axes. The two contractions of an
-/// attention have another axis each beside those of its softmax, those of a chain beside its rows, and crossed sums one
-/// of two.
+/// attention have another axis each beside those of its softmax, those of a chain beside its rows, the products of a
+/// sum over batches those of the batches, and crossed sums one of two.
 class IterationSpace {
 public:
   using Ops = llvm::SetVector<mlir::Operation *>;
@@ -77,6 +90,11 @@ public:
   /// The chain of contractions that the reduces are, if they are.
   const std::optional<ContractionChain> &getChain() const { return chain; }
 
+  /// The sum over batches of what is computed of products, if the reduces are one.
+  const std::optional<ProductsSum> &getProductsSum() const { return productsSum; }
+  /// Whether what is made of sums of products is summed up in the same kernel: the reduces are a chain, or such a sum.
+  bool chainsProducts() const { return chain || productsSum; }
+
   /// The reductions of rows and of columns that the reduces are, if they are.
   const std::optional<RowAndColumnReductions> &getRowAndColumnReductions() const { return crossed; }
 
@@ -94,6 +112,7 @@ private:
   ReduceOp contraction;
   std::optional<Attention> attention;
   std::optional<ContractionChain> chain;
+  std::optional<ProductsSum> productsSum;
   std::optional<RowAndColumnReductions> crossed;
   AxisSet rowAxes;
 };
