@@ -7,13 +7,14 @@
 #include "NormalizeViews.h"
 
 #include "zyx/Base/Debug.h"
-#include "zyx/Dialect/Graph/Analysis/Views.h"
+#include "zyx/Target/Info/Fits.h"
 
 using namespace mlir;
 using namespace zyx::graph::ir;
 using zyx::Status;
 using zyx::fusion::GroupGraph;
 using zyx::fusion::isWidening;
+using zyx::fusion::ProductPair;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -40,15 +41,15 @@ static bool liesAlong(Value factor, int64_t dim) {
 
 namespace {
 
-/// Two products and what lies between them.
-class ProductPair {
+class PairMatcher {
 public:
-  ProductPair(ReduceOp sum, int64_t bits) : sum(sum), bits(bits) {}
+  PairMatcher(ReduceOp sum, int64_t bits, bool anyType)
+      : sum(sum), bits(static_cast<unsigned>(bits)), anyType(anyType) {}
 
-  /// The first products, of which what the last one reads is computed; none where tensor cores have no place for it.
-  SmallVector<Operation *> findInner();
+  std::optional<ProductPair> match();
   /// Whether a product may be one of the first ones.
   bool isInner(ReduceOp reduce, Type element);
+  bool isNarrow(Type element) const { return isa<FloatType>(element) && element.getIntOrFloatBitWidth() == bits; }
 
 private:
   /// Features of the first products and columns of the last one that registers hold beside each other, in whole pieces
@@ -57,20 +58,25 @@ private:
   static constexpr unsigned mostOps = 64;
   static bool fits(int64_t extent) { return extent <= mostColumns && extent % multipleOf == 0; }
 
-  std::optional<Contraction> match(ReduceOp reduce) {
+  std::optional<Contraction> matchSum(ReduceOp reduce) {
     const bool isOne = reduce.getDims().size() == 1 && typeOf(reduce).getElementType().isF32();
     std::optional<Contraction> found = isOne ? matchContraction(reduce) : std::nullopt;
     return found && found->first.size() == 1 && found->second.size() == 1 ? found : std::nullopt;
   }
+  bool takesFactors(const ProductPair &pair);
+  bool findInner(ProductPair &pair);
 
   ReduceOp sum;
-  const int64_t bits;
+  const unsigned bits;
+  const bool anyType;
 };
 
 } // namespace
 
-bool ProductPair::isInner(ReduceOp reduce, Type element) {
-  std::optional<Contraction> found = match(reduce);
+Type ProductPair::rightElement() const { return typeOf(storedFactor(right)).getElementType(); }
+
+bool PairMatcher::isInner(ReduceOp reduce, Type element) {
+  std::optional<Contraction> found = matchSum(reduce);
   if (!found)
     return false;
   const int64_t features = found->reduced.front();
@@ -80,59 +86,102 @@ bool ProductPair::isInner(ReduceOp reduce, Type element) {
          });
 }
 
-SmallVector<Operation *> ProductPair::findInner() {
-  std::optional<Contraction> found = match(sum);
-  if (!found)
-    return {};
-  for (bool isFirst : {true, false}) {
-    Value left = isFirst ? found->product.getA() : found->product.getB();
-    Value right = isFirst ? found->product.getB() : found->product.getA();
-    const int64_t columns = isFirst ? found->second.front() : found->first.front();
-    const Type element = typeOf(storedFactor(left)).getElementType();
-    if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() != static_cast<unsigned>(bits) ||
-        typeOf(storedFactor(right)).getElementType() != element || !liesAlong(right, columns) ||
-        !fits(typeOf(found->product).getDimSize(columns)))
-      continue;
-    // What is computed element by element, up to products.
-    llvm::SetVector<Operation *> between;
-    SmallVector<Operation *> inner;
-    auto take = [&](Value value) {
-      Operation *op = getViewSource(value).getDefiningOp();
-      if (auto reduce = dyn_cast_or_null<ReduceOp>(op); reduce && isInner(reduce, element)) {
-        if (Operation *product = reduce.getX().getDefiningOp(); !llvm::is_contained(inner, product))
-          inner.push_back(product);
-      } else if (op && isElementwise(op)) {
-        between.insert(op);
+/// Whether tensor cores take what is computed in the type of what it is multiplied with, or in parts.
+bool PairMatcher::takesFactors(const ProductPair &pair) {
+  const Type right = pair.rightElement();
+  if (!isNarrow(right))
+    return false;
+  if (!pair.isWide)
+    return typeOf(storedFactor(pair.left)).getElementType() == right;
+  return (right.isBF16() || anyType) && pair.terms >= zyx::target::fits::groupProducts::fewestTermsOfParts;
+}
+
+/// What is computed element by element, up to products.
+bool PairMatcher::findInner(ProductPair &pair) {
+  Type element = pair.isWide ? Type() : pair.rightElement();
+  auto take = [&](Value value) {
+    Operation *op = getViewSource(value).getDefiningOp();
+    if (auto reduce = dyn_cast_or_null<ReduceOp>(op)) {
+      Operation *product = reduce.getX().getDefiningOp();
+      // All of the first products have one type.
+      Type own = element || !isa_and_nonnull<BinaryOp>(product)
+                     ? element
+                     : typeOf(storedFactor(product->getOperand(0))).getElementType();
+      if (own && isNarrow(own) && isInner(reduce, own)) {
+        element = own;
+        if (!llvm::is_contained(pair.inner, product))
+          pair.inner.push_back(product);
       }
-    };
-    take(left);
-    for (size_t i = 0; i < between.size() && between.size() <= mostOps; ++i)
-      for (Value operand : between[i]->getOperands())
-        take(operand);
-    if (!inner.empty() && between.size() <= mostOps)
-      return inner;
+    } else if (op && isElementwise(op)) {
+      pair.between.insert(op);
+    }
+  };
+  take(pair.left);
+  for (size_t i = 0; i < pair.between.size() && pair.between.size() <= mostOps; ++i)
+    for (Value operand : pair.between[i]->getOperands())
+      take(operand);
+  return !pair.inner.empty() && pair.between.size() <= mostOps;
+}
+
+std::optional<ProductPair> PairMatcher::match() {
+  std::optional<Contraction> found = matchSum(sum);
+  if (!found)
+    return std::nullopt;
+  RankedTensorType type = typeOf(found->product);
+  for (bool isFirst : {true, false}) {
+    ProductPair pair;
+    pair.sum = sum;
+    pair.product = found->product;
+    pair.left = isFirst ? found->product.getA() : found->product.getB();
+    pair.right = isFirst ? found->product.getB() : found->product.getA();
+    pair.terms = type.getDimSize(found->reduced.front());
+    pair.rows = type.getDimSize(isFirst ? found->first.front() : found->second.front());
+    for (int64_t dim : found->batch)
+      pair.batches *= type.getDimSize(dim);
+    Value stored = storedFactor(pair.left);
+    pair.isWide = typeOf(stored).getElementType().isF32() && stored.getDefiningOp();
+    const int64_t columns = isFirst ? found->second.front() : found->first.front();
+    if (takesFactors(pair) && liesAlong(pair.right, columns) && fits(type.getDimSize(columns)) && findInner(pair))
+      return pair;
   }
-  return {};
+  return std::nullopt;
+}
+
+std::optional<ProductPair> zyx::fusion::matchProductPair(ReduceOp sum, int64_t bits, bool anyType) {
+  return PairMatcher(sum, bits, anyType).match();
+}
+
+bool ProductPair::isAddedTo(const ProductPair &other) const {
+  auto addedTo = [](ReduceOp sum) {
+    auto added = sum->hasOneUse() ? dyn_cast<BinaryOp>(*sum->user_begin()) : BinaryOp();
+    return added && added.getKind() == BinaryKind::Add ? added : BinaryOp();
+  };
+  BinaryOp added = addedTo(sum);
+  return added && sum != other.sum && left == other.left && addedTo(other.sum) == added;
 }
 
 std::optional<Type> zyx::fusion::elementOfTensorProduct(ReduceOp sum, int64_t bits) {
-  ProductPair pair(sum, bits);
   std::optional<Contraction> found = matchContraction(sum);
   if (!found)
     return std::nullopt;
+  PairMatcher matcher(sum, bits, /*anyType=*/false);
   const Type element = typeOf(storedFactor(found->product.getA())).getElementType();
-  const bool isOne = isa<FloatType>(element) && element.getIntOrFloatBitWidth() == static_cast<unsigned>(bits) &&
-                     pair.isInner(sum, element);
+  const bool isOne = matcher.isNarrow(element) && matcher.isInner(sum, element);
   return isOne ? std::optional(element) : std::nullopt;
 }
 
 void zyx::fusion::mergeProducts(GroupGraph &graph, int64_t bits) {
-  for (Operation *op : graph.getOps()) {
-    auto reduce = dyn_cast<ReduceOp>(op);
-    SmallVector<Operation *> inner = reduce ? ProductPair(reduce, bits).findInner() : SmallVector<Operation *>();
-    if (inner.empty())
-      continue;
-    SmallVector<Operation *> members = graph.getWays(inner, {op});
+  std::vector<ProductPair> pairs;
+  for (Operation *op : graph.getOps())
+    if (auto reduce = dyn_cast<ReduceOp>(op))
+      if (std::optional<ProductPair> pair = matchProductPair(reduce, bits))
+        pairs.push_back(std::move(*pair));
+  for (const ProductPair &pair : pairs) {
+    SmallVector<Operation *> sums = {pair.sum};
+    for (const ProductPair &other : pairs)
+      if (pair.isAddedTo(other))
+        sums.push_back(other.sum);
+    SmallVector<Operation *> members = graph.getWays(pair.inner, sums);
     // An attention, or the gradients of one, is a kernel already.
     if (llvm::any_of(members, [&](Operation *member) { return graph.getMembers(graph.getHome(member)).size() > 1; }))
       continue;

@@ -253,8 +253,10 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   entry.addPass(fusion::createExpandRandomBitsPass());
   entry.addPass(fusion::createStoreIotasPass());
   entry.addPass(fusion::createNoteFirstElementsPass({fuse}));
-  if (joins)
+  if (joins) {
     entry.addPass(fusion::createStoreTablesPass());
+    entry.addPass(fusion::createRecomputeProductsPass());
+  }
   entry.addPass(fusion::createFormGroupsPass({joins}));
 }
 

@@ -258,7 +258,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   // Of a thread of two groups.
   const int64_t mostRegisters =
       target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
-  int64_t sums = 0, own = 0, walked = 0, products = 0, batches = 1;
+  int64_t sums = 0, own = 0, walked = 0, products = 0, added = 0, lefts = 0, batches = 1;
   for (auto [i, inner] : llvm::enumerate(found->inner)) {
     const int64_t leaving = i < found->outer.size() ? found->outer[i].width : 0;
     own += llvm::alignTo(std::max(inner.depth, leaving), panel);
@@ -268,11 +268,15 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
     batches *= axes.extent(axis);
   for (const TensorOperand *other : found->others())
     walked += llvm::alignTo(other->columns(), panel);
-  for (const TensorChain::Outer &outer : found->outer)
-    sums += llvm::alignTo(outer.width, panel);
+  for (const TensorChain::Outer &outer : found->outer) {
+    const int64_t width = llvm::alignTo(outer.width, panel), others = outer.others.size();
+    sums += width;
+    added += width * outer.parts * others;
+    lefts += outer.parts;
+  }
   const int64_t all = axes.extent(found->rows), streamed = axes.extent(found->streamed), barriers = 1024;
   const int64_t mostRows = std::min<int64_t>(128, llvm::alignTo(all, 64));
-  const int64_t inner = found->inner.size(), outer = found->outer.size();
+  const int64_t inner = found->inner.size();
   // What threads need for addresses and what they compute with.
   const int64_t scratch =
       isHeavy(llvm::map_to_vector(found->outer, [](const TensorChain::Outer &each) { return each.factor; })) ? 48 : 16;
@@ -287,7 +291,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   }
   for (int64_t columns : widths) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.
-    const int64_t registers = sums / 2 + columns * inner / 2 + columns * outer / 4 + scratch;
+    const int64_t registers = sums / 2 + columns * inner / 2 + columns * lefts / 4 + scratch;
     const int64_t group = batchesTogether(streamed * walked * elementBytes, target);
     auto add = [&](TileShape tile) {
       const int64_t others = tile.rows * (own * elementBytes + (tile.split > 1 ? sums * 4 : 0));
@@ -300,7 +304,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
                                                /*tf32=*/false, /*warps=*/0)});
     };
     const TileShape tile =
-        chooseTile({batches, all, streamed, products + sums, sums, /*common=*/0}, mostRows, columns, target);
+        chooseTile({batches, all, streamed, products + added, sums, /*common=*/0}, mostRows, columns, target);
     add(tile);
     if (tile.rows != mostRows || tile.split > 1)
       add({mostRows, 1});

@@ -505,7 +505,11 @@ Estimate Estimator::run() {
     if (auto dot = dyn_cast<DotOp>(op)) {
       const Axis depth = axes.of(dot.getLhs()).back();
       const double share = depth == masked ? visible : visibleOf(dot.getResult());
-      work.products += share * elementsOf(dot.getResult()) * static_cast<double>(axes.extent(depth));
+      // A chain multiplies factors of f32 in two parts.
+      const bool isInParts = tensor && dots.size() > 1 && std::max(bytesOf(dot.getLhs()), bytesOf(dot.getRhs())) == 4 &&
+                             target.hasTensorTiles();
+      work.products +=
+          share * (isInParts ? 2 : 1) * elementsOf(dot.getResult()) * static_cast<double>(axes.extent(depth));
       return;
     }
     if (op->getNumResults() == 0 && !isa<StoreOp>(op))

@@ -133,7 +133,7 @@ func.func @kept(%q: tensor<2x32x24xbf16>, %k: tensor<2x40x24xbf16>, %v: tensor<2
   return %p, %30 : tensor<2x32x40xbf16>, tensor<2x32x16xbf16>
 }
 
-// Tensor cores would round what is multiplied.
+// Tensor cores would round what is multiplied, and sums of so few terms show what parts of it lack.
 // CHECK-LABEL: func.func @wide(
 // CHECK: graph.yield {{.*}}tensor<2x32x40xf32>
 // CHECK: graph.yield {{.*}}tensor<2x32x16xbf16>

@@ -115,11 +115,12 @@ kernel.func @deep(%q: !b, %k: !b, %o: !b) {
   %d2 = kernel.load %g2[%c0, %c0] axes ["k2", "n"] : !kernel.view<256x128xbf16, global> -> tensor<256x128xbf16>
   %e2 = kernel.dot %b2, %d2, %z : tensor<128x256xbf16>, tensor<256x128xbf16> -> tensor<128x128xf32>
   %1 = arith.addf %e0, %e1 : tensor<128x128xf32>
-  %2 = arith.addf %1, %e2 : tensor<128x128xf32>
+  %s = arith.addf %1, %e2 : tensor<128x128xf32>
+  %2 = arith.truncf %s : tensor<128x128xf32> to tensor<128x128xbf16>
   %3 = kernel.view %k map <[<[128, 64] strides [64, 1]>]> : !b -> !kernel.view<128x64xbf16, global>
   %4 = kernel.load %3[%c0, %c0] axes ["n", "d"] : !kernel.view<128x64xbf16, global> -> tensor<128x64xbf16>
   %y = arith.constant dense<0.0> : tensor<128x64xf32>
-  %5 = kernel.dot %2, %4, %y : tensor<128x128xf32>, tensor<128x64xbf16> -> tensor<128x64xf32>
+  %5 = kernel.dot %2, %4, %y : tensor<128x128xbf16>, tensor<128x64xbf16> -> tensor<128x64xf32>
   %6 = arith.truncf %5 : tensor<128x64xf32> to tensor<128x64xbf16>
   %7 = kernel.view %o map <[<[128, 64] strides [64, 1]>]> : !b -> !kernel.view<128x64xbf16, global>
   kernel.store %6, %7[%c0, %c0] : tensor<128x64xbf16>, !kernel.view<128x64xbf16, global>

@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <tuple>
 
 namespace zyx::conformance {
@@ -310,6 +311,49 @@ static void addPair(std::vector<Case> &cases, DType dtype, Between between, int6
                    }});
 }
 
+/// The gradients of such a pair. What comes to the first product has more digits than queries and keys, which it is
+/// multiplied with; with `hasSpecials` some of these are infinite, or no number.
+static void addPairGradients(std::vector<Case> &cases, DType dtype, bool hasSpecials, int64_t rows, int64_t features,
+                             int64_t columns) {
+  cases.push_back({"product.pair.gradient." + std::string(hasSpecials ? "specials." : "") +
+                       std::string(toString(dtype)) + toString(Shape{rows, features, columns}),
+                   [=](Builder &b) {
+                     // As many as keep the multiprocessors of a card busy.
+                     const int64_t batch = 9, others = rows + 9;
+                     auto input = [&](int64_t count, int64_t width, double special) {
+                       const Shape shape = {batch, count, width};
+                       if (!hasSpecials)
+                         return b.x(dtype, shape);
+                       std::vector<double> values(batch * count * width);
+                       for (size_t i = 0; i < values.size(); ++i)
+                         values[i] = static_cast<double>(i * 7919 % 61) / 32 - 1;
+                       // In the first and the last matrix.
+                       for (const size_t place : {size_t(0), values.size() / 2 + 3, values.size() - 5})
+                         values[place] = special;
+                       return b.input(makeTensor(dtype, shape, values));
+                     };
+                     const double infinity = std::numeric_limits<double>::infinity();
+                     const NodeId q = input(rows, features, -infinity), k = input(others, features, infinity),
+                                  v = input(others, columns, 0),
+                                  dy = input(rows, columns, std::numeric_limits<double>::quiet_NaN());
+                     const NodeId slopes = b.one(DType::F32, {batch});
+                     const Shape all = {batch, rows, others};
+                     const NodeId row = b.iota({DType::I32, all}, 1), column = b.iota({DType::I32, all}, 2);
+                     const NodeId distance = b.sub(row, column);
+                     NodeId factor = b.mul(b.cast(distance, DType::F32), b.along(slopes, all, 0));
+                     factor = b.unary(UnaryKind::Exp, b.mul(factor, b.splat(DType::F32, all, -0.02)));
+                     const NodeId zero = b.splat(DType::F32, all, 0);
+                     factor = b.select(b.binary(BinaryKind::Ge, distance, b.like(distance, 0)), factor, zero);
+                     auto turned = [&](NodeId x) { return b.permute(x, {0, 2, 1}); };
+                     auto product = [&](NodeId x, NodeId y) { return roundTo(b, b.matmul(x, y, DType::F32), dtype); };
+                     auto multiply = [&](NodeId x, NodeId y) { return b.mul(b.mul(x, b.like(x, 0.125)), y); };
+                     const NodeId p = b.cast(multiply(b.matmul(q, turned(k), DType::F32), factor), dtype);
+                     const NodeId ds = multiply(b.cast(product(dy, turned(v)), DType::F32), factor);
+                     return Nodes{product(p, v), product(ds, b.cast(k, DType::F32)),
+                                  turned(product(turned(b.cast(q, DType::F32)), ds)), product(turned(p), dy)};
+                   }});
+}
+
 void addProductCases(std::vector<Case> &cases) {
   using enum DType;
   const Layer layers[] = {
@@ -365,6 +409,11 @@ void addProductCases(std::vector<Case> &cases) {
     }
   addPair(cases, BF16, Between::Decay, 300, 128, 128);
   addPair(cases, F16, Between::Window, 70, 256, 256);
+  for (const DType dtype : {F16, BF16}) {
+    addPairGradients(cases, dtype, /*hasSpecials=*/false, 256, 24, 16);
+    addPairGradients(cases, dtype, /*hasSpecials=*/true, 256, 16, 16);
+  }
+  addPairGradients(cases, BF16, /*hasSpecials=*/false, 256, 72, 136);
   addGated(cases, F32, 70, 136, 40);
   addLong(cases, BF16, 64, 16128, /*hasSecond=*/true);
   addLong(cases, BF16, 60, 24000, /*hasSecond=*/false);

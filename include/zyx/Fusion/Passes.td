@@ -792,6 +792,29 @@ def NormalizeViewsPass : Pass<"zyx-fusion-normalize-views", "::mlir::func::FuncO
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def RecomputeProductsPass : Pass<"zyx-fusion-recompute-products", "::mlir::func::FuncOp"> {
+  let summary = "Compute what products of products are made of again for each of them";
+  let description = [{
+    Where several products read what is computed element by element of other products, as the gradients of a retention read its
+    scores, each gets a copy of its own, so that `-zyx-fusion-form-groups` can make
+    [one kernel](fusion.md#products-of-what-a-product-is-computed-of) of it and nothing is stored for them. What has been rounded to
+    16 bits stays stored if others read it, too. A factor of f16 that is multiplied with what has more digits
+    becomes a sum of two factors of bf16, because tensor cores multiply those digits in parts of that type.
+
+    ```mlir
+    %dq = graph.reduce add %scoresTimesKeys dims = [2]
+    %dk = graph.reduce add %scoresTimesQueries dims = [1]
+    // become
+    %dq = graph.reduce add %scoresTimesKeys dims = [2]
+    %dk = graph.reduce add %copiesTimesQueries dims = [1]
+    ```
+
+    It is done on machines with tensor cores for tiles, where the rows of a product keep all of them busy.
+    The whole test is test/Fusion/recompute-products.mlir.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def RecomputeWeightsPass : Pass<"zyx-fusion-recompute-weights", "::mlir::func::FuncOp"> {
   let summary = "Compute the weights of attentions again for gradients";
   let description = [{

@@ -61,9 +61,10 @@ private:
       return {{all[0], all[1]}, llvm::SmallVector<mlir::Value>(all.drop_front(2))};
     }
   };
-  /// One product, of what threads have in registers or all have in shared memory.
-  void start(BlockState &block, mlir::RankedTensorType type, mlir::Value left, mlir::Value right, mlir::Value onto,
-             bool isTransposed);
+  /// One product, of what threads have in registers or all have in shared memory; or all products of some left factors
+  /// with some right ones, added up.
+  void start(BlockState &block, mlir::RankedTensorType type, mlir::ArrayRef<mlir::Value> lefts,
+             mlir::ArrayRef<mlir::Value> rights, mlir::Value onto, bool isTransposed);
   /// All inner products of a block; `own` has what lies along the rows.
   void startInner(BlockState &block, mlir::Value stage, llvm::function_ref<mlir::Value(size_t)> own);
   State takeBlock(State state, bool masked, const TileCoordinates &place, mlir::Value block,

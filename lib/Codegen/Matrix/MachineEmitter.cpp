@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -186,6 +187,18 @@ Value MachineEmitter::widen(Value held) {
   if (!is16Bit(getElementTypeOrSelf(held.getType())))
     return held;
   return arith::ExtFOp::create(b, loc, withElement(held.getType(), b.getF32Type()), held);
+}
+
+/// A part that is zero would make a NaN of an infinity that it is multiplied with, where the number gives an infinity.
+/// So what is rounded is smaller by one unit of its digits: the rest is never zero unless the number is, and has its
+/// sign. It is an infinity where the number is one.
+MachineEmitter::Carried MachineEmitter::partsOf(Value held) {
+  Type type = held.getType(), element = b.getBF16Type();
+  Value high = narrow(arith::MulFOp::create(b, loc, held, number(type, 1 - 0x1p-8)), element);
+  Value rest = arith::SubFOp::create(b, loc, held, widen(high));
+  Value isInfinite = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, math::AbsFOp::create(b, loc, held),
+                                           number(type, std::numeric_limits<double>::infinity()));
+  return {high, narrow(choose(isInfinite, held, rest), element)};
 }
 
 Value MachineEmitter::spread(Value value, Type held) {

@@ -96,6 +96,8 @@ protected:
   mlir::Value number(mlir::Type type, double value);
   mlir::Value narrow(mlir::Value held, mlir::Type element);
   mlir::Value widen(mlir::Value held);
+  /// Two tiles of bf16 whose sum a tile of f32 is, but for 2^-16 of it.
+  Carried partsOf(mlir::Value held);
   mlir::Value spread(mlir::Value value, mlir::Type held);
   /// An elementwise op, constant or change of shape, whose operands `evaluate` gives; 16-bit floats are rounded after
   /// each.

@@ -40,8 +40,10 @@ void ChainMapper::allocate() {
   }
   for (const TensorOperand *operand : chain.others()) {
     const int64_t columns = llvm::alignTo(operand->columns(), panelColumns);
-    ring.push_back(
-        {operand, viewOf(*operand), allocShared({step.getStages(), step.getColumns(), columns}, element), columns});
+    Value view = viewOf(*operand);
+    Value memory =
+        allocShared({step.getStages(), step.getColumns(), columns}, cast<ViewType>(view.getType()).getElementType());
+    ring.push_back({operand, view, memory, columns});
   }
   for (TensorChain::Outer &outer : chain.outer)
     results.push_back(outer.isWide ? Value() : viewOf(outer.result));
@@ -111,10 +113,13 @@ void ChainMapper::emitProducer() {
   });
 }
 
-void ChainMapper::start(BlockState &block, RankedTensorType type, Value left, Value right, Value onto,
-                        bool isTransposed) {
+void ChainMapper::start(BlockState &block, RankedTensorType type, ArrayRef<Value> lefts, ArrayRef<Value> rights,
+                        Value onto, bool isTransposed) {
   MmaFenceOp::create(b, loc);
-  block.started.push_back(MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed));
+  for (Value right : rights)
+    for (Value left : lefts)
+      onto = MmaAsyncOp::create(b, loc, type, left, right, onto, /*transpose_lhs=*/false, isTransposed);
+  block.started.push_back(onto);
   MmaCommitOp::create(b, loc);
 }
 
@@ -152,9 +157,13 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
     // What was read from places that do not exist is zero, but what is computed of it need not be.
     if (masked && hasEdge())
       factor = choose(boundOf({-1, 0, streamed - 1}, place, firstColumn, type), factor, this->number(type, 0));
-    auto leftType = RankedTensorType::get(type.getShape(), element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
-    Value left = ConvertOp::create(b, loc, leftType, narrow(factor, element));
-    start(block, cast<RankedTensorType>(sum.getType()), left, slotOf(outer.other, stage), sum, /*isTransposed=*/false);
+    auto leftType =
+        RankedTensorType::get(type.getShape(), outer.element, FragAttr::get(b.getContext(), FragKind::WgmmaA));
+    SmallVector<Value> lefts;
+    for (Value part : outer.parts == 1 ? Carried{narrow(factor, outer.element)} : partsOf(factor))
+      lefts.push_back(ConvertOp::create(b, loc, leftType, part));
+    auto rights = llvm::map_to_vector(outer.others, [&](const TensorOperand &other) { return slotOf(other, stage); });
+    start(block, cast<RankedTensorType>(sum.getType()), lefts, rights, sum, /*isTransposed=*/false);
   }
   State after{next(state.pipe), {}};
   await(block, block.started.size() - 1);
@@ -222,7 +231,7 @@ void ChainMapper::emitResults(const State &state, const TileCoordinates &place, 
   for (auto [outer, sum, kept] : llvm::zip(chain.outer, state.sums, own)) {
     const int64_t width = llvm::alignTo(outer.width, panelColumns);
     BlockState block({{rowAxis, outer.columns, width}, place, Value()}, /*masked=*/false);
-    block.site.known[outer.dot.getResult()] =
+    block.site.known[outer.sum] =
         outer.weight == 1 ? sum : arith::MulFOp::create(b, loc, sum, number(tile(width), outer.weight)).getResult();
     Value sums = evaluate(outer.store.getValue(), block);
     if (outer.isWide) {
@@ -260,7 +269,7 @@ void ChainMapper::emitShared(const State &state, const TileCoordinates &place, V
       sum = arith::MulFOp::create(b, loc, sum, number(sum.getType(), outer.weight));
     BlockState block({{rowAxis, outer.columns, inbox.columns}, place, Value()}, /*masked=*/false);
     block.site.resultColumn = multiply(rank, inbox.columns);
-    block.site.known[outer.dot.getResult()] = sum;
+    block.site.known[outer.sum] = sum;
     write(outer.store, evaluate(outer.store.getValue(), block), block.site);
   }
 }

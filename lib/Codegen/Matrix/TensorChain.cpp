@@ -5,6 +5,7 @@
 #include "zyx/Codegen/Matrix/TensorChain.h"
 
 #include "zyx/Codegen/Matrix/TensorDot.h"
+#include "zyx/Target/Info/Fits.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -28,7 +29,7 @@ SmallVector<const TensorOperand *> TensorChain::others() const {
   for (const Inner &each : inner)
     add(each.other);
   for (const Outer &each : outer)
-    add(each.other);
+    llvm::for_each(each.others, add);
   return all;
 }
 
@@ -179,6 +180,8 @@ private:
   const char *findDots();
   const char *matchInner();
   const char *matchOuter();
+  const char *matchRight(TensorChain::Outer &outer, DotOp dot);
+  const char *matchLeft(TensorChain::Outer &outer);
   const char *matchBetween();
   const char *findTotal();
   const char *matchTotal();
@@ -204,6 +207,39 @@ private:
 
 } // namespace
 
+/// The computed factor of an outer product, and the one that is read.
+static std::pair<Value, Value> factorsOf(DotOp dot, bool isTransposed) {
+  std::pair<Value, Value> factors(dot.getLhs(), dot.getRhs());
+  if (isTransposed)
+    std::swap(factors.first, factors.second);
+  return factors;
+}
+
+/// Products of one computed factor that are added up are one product.
+static void joinSums(std::vector<TensorChain::Outer> &all) {
+  auto findPartner = [&](TensorChain::Outer &outer) -> TensorChain::Outer * {
+    auto added = outer.sum.hasOneUse() ? dyn_cast<arith::AddFOp>(*outer.sum.user_begin()) : arith::AddFOp();
+    for (TensorChain::Outer &other : all)
+      if (added && &other != &outer && other.isTransposed == outer.isTransposed && other.sum.hasOneUse() &&
+          *other.sum.user_begin() == added &&
+          factorsOf(other.dot, other.isTransposed).first == factorsOf(outer.dot, outer.isTransposed).first)
+        return &other;
+    return nullptr;
+  };
+  for (size_t i = 0; i < all.size();) {
+    TensorChain::Outer *other = findPartner(all[i]);
+    if (!other) {
+      ++i;
+      continue;
+    }
+    all[i].more.push_back(other->dot);
+    all[i].more.append(other->more);
+    all[i].sum = (*all[i].sum.user_begin())->getResult(0);
+    all.erase(all.begin() + (other - all.data()));
+    i = 0;
+  }
+}
+
 /// Which dots are inner and which are outer, and the axes of both.
 const char *ChainMatcher::findDots() {
   for (Operation &op : func.getBody().front()) {
@@ -222,10 +258,12 @@ const char *ChainMatcher::findDots() {
     else if (isLeft || isRight) {
       TensorChain::Outer &outer = found.outer.emplace_back();
       outer.dot = dot;
+      outer.sum = dot.getResult();
       outer.isTransposed = isLeft;
     } else
       return "products are not of what is read, or of what is computed with what is read";
   }
+  joinSums(found.outer);
   if (found.inner.empty() || found.outer.empty() || found.outer.size() > found.inner.size() ||
       stores.size() != found.outer.size())
     return "there is not a result for each product of what is computed, and an inner product for each of these";
@@ -236,7 +274,7 @@ const char *ChainMatcher::findDots() {
   if (first.isTransposed)
     std::swap(found.rows, found.streamed);
   found.batches = batchesOf(found.inner.front().dot.getResult());
-  element = elementOf(first.isTransposed ? first.dot.getLhs() : first.dot.getRhs());
+  element = elementOf(found.inner.front().dot.getLhs());
   if (!is16Bit(element))
     return "factors are not of one 16-bit type";
   return nullptr;
@@ -350,11 +388,8 @@ const char *ChainMatcher::matchInner() {
 }
 
 const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
-  ElementwiseSlice behind{axes,
-                          {found.rows, outer.columns},
-                          {outer.dot.getResult()},
-                          [](Value) { return false; },
-                          [](Value) { return false; }};
+  ElementwiseSlice behind{
+      axes, {found.rows, outer.columns}, {outer.sum}, [](Value) { return false; }, [](Value) { return false; }};
   behind.own.append(found.batches);
   for (StoreOp store : stores) {
     if (!behind.check(store.getValue()))
@@ -389,48 +424,78 @@ const char *ChainMatcher::matchStore(TensorChain::Outer &outer) {
   return "results are not computed element by element of one sum each";
 }
 
+/// What is read for an outer product.
+const char *ChainMatcher::matchRight(TensorChain::Outer &outer, DotOp dot) {
+  auto [left, read] = factorsOf(dot, outer.isTransposed);
+  SmallVector<Axis> factor = axes.of(left), result = axes.of(dot.getResult());
+  if (outer.isTransposed) {
+    std::swap(factor[factor.size() - 2], factor.back());
+    std::swap(result[result.size() - 2], result.back());
+  }
+  if (outer.others.empty())
+    outer.columns = result.back();
+  if (factor.back() != found.streamed || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
+      result.back() != outer.columns || result[result.size() - 2] != found.rows ||
+      batchesOf(dot.getResult()) != found.batches)
+    return "its products do not have the same rows and columns";
+  if (outer.others.empty())
+    outer.element = elementOf(read);
+  if (!is16Bit(outer.element) || elementOf(read) != outer.element)
+    return "factors are not of one 16-bit type";
+  auto other = operandOf(read, found.streamed, outer.columns);
+  if (!other)
+    return "factors do not lie on multiples of 16 bytes, features side by side";
+  outer.others.push_back(*other);
+  return nullptr;
+}
+
+/// What is computed for one.
+const char *ChainMatcher::matchLeft(TensorChain::Outer &outer) {
+  outer.factor = factorsOf(outer.dot, outer.isTransposed).first;
+  // Tensor cores take it in the type of the other factor anyway, and a number may as well scale the sum: of the
+  // weights of an attention, and not where it is rounded to f16 behind it. Other factors, and their sums, need not be
+  // finite without it.
+  const bool isOfAttention = isOfWeights(outer.factor);
+  bool mayScale = isOfAttention, isRounded = elementOf(outer.factor) == outer.element;
+  while (Operation *op = outer.factor.getDefiningOp()) {
+    auto scaled = isa<arith::MulFOp>(op) ? scaledBy(cast<arith::MulFOp>(op)) : std::nullopt;
+    mayScale &= !(isa<arith::TruncFOp>(op) && outer.element.isF16());
+    if (scaled && elementOf(outer.factor).isF32() && mayScale) {
+      outer.weight *= scaled->second;
+      outer.factor = scaled->first;
+    } else if (isa<arith::ExtFOp>(op) || (isa<arith::TruncFOp>(op) && elementOf(outer.factor) == outer.element)) {
+      outer.factor = op->getOperand(0);
+    } else {
+      break;
+    }
+    isRounded |= elementOf(outer.factor) == outer.element;
+  }
+  if (isRounded || isOfAttention) {
+    // Other types have digits, or numbers, that this one lacks.
+    return isRounded || outer.element == element ? nullptr : "factors are not of one 16-bit type";
+  }
+  if (!outer.element.isBF16())
+    return "what is multiplied has more digits than the other factor, and numbers that its type lacks";
+  if (axes.extent(found.streamed) < zyx::target::fits::groupProducts::fewestTermsOfParts)
+    return "what is multiplied has more digits than the other factor, and sums of so few terms show them";
+  outer.parts = 2;
+  return nullptr;
+}
+
 const char *ChainMatcher::matchOuter() {
   int64_t columns = 0;
   for (TensorChain::Outer &outer : found.outer) {
-    outer.factor = outer.dot.getLhs();
-    Value read = outer.dot.getRhs();
-    if (outer.isTransposed)
-      std::swap(outer.factor, read);
-    SmallVector<Axis> factor = axes.of(outer.factor), result = axes.of(outer.dot.getResult());
-    if (outer.isTransposed) {
-      std::swap(factor[factor.size() - 2], factor.back());
-      std::swap(result[result.size() - 2], result.back());
-    }
-    outer.columns = result.back();
-    if (factor.back() != found.streamed || factor[factor.size() - 2] != found.rows || outer.columns == found.rows ||
-        result[result.size() - 2] != found.rows || batchesOf(outer.dot.getResult()) != found.batches)
-      return "its products do not have the same rows and columns";
-    if (elementOf(read) != element)
-      return "factors are not of one 16-bit type";
+    if (const char *why = matchRight(outer, outer.dot))
+      return why;
+    for (DotOp dot : outer.more)
+      if (const char *why = matchRight(outer, dot))
+        return why;
     outer.width = axes.extent(outer.columns);
     columns += outer.width;
     if (columns > mostColumns)
       return "results have more than 256 columns together";
-    auto other = operandOf(read, found.streamed, outer.columns);
-    if (!other)
-      return "factors do not lie on multiples of 16 bytes, features side by side";
-    outer.other = *other;
-    // Tensor cores take it in the type of the other factor anyway, and a number may as well scale the sum: of the
-    // weights of an attention, and not where it is rounded to f16 behind it. Other factors, and their sums, need not be
-    // finite without it.
-    bool mayScale = isOfWeights(outer.factor);
-    while (Operation *op = outer.factor.getDefiningOp()) {
-      auto scaled = isa<arith::MulFOp>(op) ? scaledBy(cast<arith::MulFOp>(op)) : std::nullopt;
-      mayScale &= !(isa<arith::TruncFOp>(op) && element.isF16());
-      if (scaled && elementOf(outer.factor).isF32() && mayScale) {
-        outer.weight *= scaled->second;
-        outer.factor = scaled->first;
-      } else if (isa<arith::ExtFOp>(op) || (isa<arith::TruncFOp>(op) && elementOf(outer.factor) == element)) {
-        outer.factor = op->getOperand(0);
-      } else {
-        break;
-      }
-    }
+    if (const char *why = matchLeft(outer))
+      return why;
     if (const char *why = matchStore(outer))
       return why;
   }

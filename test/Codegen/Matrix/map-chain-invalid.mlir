@@ -308,11 +308,11 @@ kernel.func @places(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
   %5 = kernel.view %l map <[<[128] strides [1]>]> : !f -> !kernel.view<128xf32, global>
   %6 = kernel.load %5[%c0] axes ["m"] : !kernel.view<128xf32, global> -> tensor<128xf32>
   %7 = kernel.broadcast %6 dims [0] : tensor<128xf32> -> tensor<128x128xf32>
-  %8 = arith.subf %4, %7 : tensor<128x128xf32>
   %i = kernel.iota dim 1 axes ["m", "n"] : tensor<128x128xi32>
   %r = arith.sitofp %i : tensor<128x128xi32> to tensor<128x128xf32>
-  %s = arith.addf %8, %r : tensor<128x128xf32>
-  %9 = math.exp %s : tensor<128x128xf32>
+  %s = arith.addf %4, %r : tensor<128x128xf32>
+  %8 = arith.subf %s, %7 : tensor<128x128xf32>
+  %9 = math.exp %8 : tensor<128x128xf32>
   %10 = kernel.view %k map <[<[128, 64] strides [64, 1]>]> : !b -> !m
   %11 = kernel.load %10[%c0, %c0] axes ["n", "d"] : !m -> tensor<128x64xbf16>
   %y = arith.constant dense<0.0> : tensor<128x64xf32>
@@ -458,6 +458,66 @@ kernel.func @through_bounds(%q: !b, %k: !b, %l: !f, %o: !f) attributes {
   %12 = kernel.dot %9, %11, %y : tensor<128x128xf32>, tensor<128x64xbf16> -> tensor<128x64xf32>
   %13 = kernel.view %o map <[<[128, 64] strides [64, 1]>, <[128, 64] strides [64, 1] valid [0 : 100, 0 : 64]>]> : !f -> !kernel.view<128x64xf32, global>
   kernel.store %12, %13[%c0, %c0] : tensor<128x64xf32>, !kernel.view<128x64xf32, global>
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<bf16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<128x64xbf16, global>
+!t = !kernel.view<64x128xbf16, global>
+// expected-error @below {{is no chain of products for tensor cores: what is multiplied has more digits than the other factor, and sums of so few terms show them}}
+kernel.func @terms(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[128, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<128x64xbf16>
+  %2 = kernel.view %k map <[<[64, 128] strides [1, 64]>]> : !b -> !t
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !t -> tensor<64x128xbf16>
+  %z = arith.constant dense<0.0> : tensor<128x128xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<128x64xbf16>, tensor<64x128xbf16> -> tensor<128x128xf32>
+  %5 = kernel.view %l map <[<[128] strides [1]>]> : !f -> !kernel.view<128xf32, global>
+  %6 = kernel.load %5[%c0] axes ["m"] : !kernel.view<128xf32, global> -> tensor<128xf32>
+  %7 = kernel.broadcast %6 dims [0] : tensor<128xf32> -> tensor<128x128xf32>
+  %9 = arith.mulf %4, %7 : tensor<128x128xf32>
+  %10 = kernel.view %k map <[<[128, 64] strides [64, 1]>]> : !b -> !m
+  %11 = kernel.load %10[%c0, %c0] axes ["n", "d"] : !m -> tensor<128x64xbf16>
+  %y = arith.constant dense<0.0> : tensor<128x64xf32>
+  %12 = kernel.dot %9, %11, %y : tensor<128x128xf32>, tensor<128x64xbf16> -> tensor<128x64xf32>
+  %13 = arith.truncf %12 : tensor<128x64xf32> to tensor<128x64xbf16>
+  %14 = kernel.view %o map <[<[128, 64] strides [64, 1]>]> : !b -> !m
+  kernel.store %13, %14[%c0, %c0] : tensor<128x64xbf16>, !m
+  kernel.return
+}
+
+// -----
+
+!b = !kernel.buffer<f16, global>
+!f = !kernel.buffer<f32, global>
+!m = !kernel.view<128x64xf16, global>
+!t = !kernel.view<64x128xf16, global>
+// expected-error @below {{is no chain of products for tensor cores: what is multiplied has more digits than the other factor, and numbers that its type lacks}}
+kernel.func @digits(%q: !b, %k: !b, %l: !f, %o: !b) attributes {
+    schedule = #kernel.schedule<[#kernel.tensor_step<128, 128, 64, stages 2, group 1>]>} {
+  %c0 = arith.constant 0 : index
+  %0 = kernel.view %q map <[<[128, 64] strides [64, 1]>]> : !b -> !m
+  %1 = kernel.load %0[%c0, %c0] axes ["m", "k"] : !m -> tensor<128x64xf16>
+  %2 = kernel.view %k map <[<[64, 128] strides [1, 64]>]> : !b -> !t
+  %3 = kernel.load %2[%c0, %c0] axes ["k", "n"] : !t -> tensor<64x128xf16>
+  %z = arith.constant dense<0.0> : tensor<128x128xf32>
+  %4 = kernel.dot %1, %3, %z : tensor<128x64xf16>, tensor<64x128xf16> -> tensor<128x128xf32>
+  %5 = kernel.view %l map <[<[128] strides [1]>]> : !f -> !kernel.view<128xf32, global>
+  %6 = kernel.load %5[%c0] axes ["m"] : !kernel.view<128xf32, global> -> tensor<128xf32>
+  %7 = kernel.broadcast %6 dims [0] : tensor<128xf32> -> tensor<128x128xf32>
+  %9 = arith.mulf %4, %7 : tensor<128x128xf32>
+  %10 = kernel.view %k map <[<[128, 64] strides [64, 1]>]> : !b -> !m
+  %11 = kernel.load %10[%c0, %c0] axes ["n", "d"] : !m -> tensor<128x64xf16>
+  %y = arith.constant dense<0.0> : tensor<128x64xf32>
+  %12 = kernel.dot %9, %11, %y : tensor<128x128xf32>, tensor<128x64xf16> -> tensor<128x64xf32>
+  %13 = arith.truncf %12 : tensor<128x64xf32> to tensor<128x64xf16>
+  %14 = kernel.view %o map <[<[128, 64] strides [64, 1]>]> : !b -> !m
+  kernel.store %13, %14[%c0, %c0] : tensor<128x64xf16>, !m
   kernel.return
 }
 

@@ -7,12 +7,15 @@
 
 #include "zyx/Codegen/Matrix/TensorPlaces.h"
 
+#include <vector>
+
 namespace zyx::kernel {
 
 /// A chain of products of whole tiles that tensor cores can compute, as the gradients of an attention are: inner
 /// products of what lies along rows with what lies along another axis, over features; something elementwise on them;
-/// and outer products of that with what lies along the other axis again, over that axis. All factors and results have
-/// one 16-bit type, sums are f32. Or a sum over batches of something elementwise on inner products.
+/// and outer products of that with what lies along the other axis again, over that axis. Factors of inner products and
+/// results have one 16-bit type, other factors of outer products that one or another, sums are f32. Or a
+/// sum over batches of something elementwise on inner products.
 struct TensorChain {
   /// [rows, features] x [streamed, features].
   struct Inner {
@@ -23,10 +26,20 @@ struct TensorChain {
   /// [rows, streamed] x [streamed, columns].
   struct Outer {
     DotOp dot;
+    /// What kernels read of it: the result of the dot, or the sum of that and of `more`'s.
+    mlir::Value sum;
+    /// Dots of the same left factor that are added to it.
+    llvm::SmallVector<DotOp> more;
     /// The left factor is this times `weight`.
     mlir::Value factor;
     double weight = 1;
-    TensorOperand other, result;
+    /// Numbers of the type of the other factors that the left one is the sum of. One if it has been rounded to that
+    /// type, or may be.
+    int64_t parts = 1;
+    /// Right factors: the sum is that of all products with each part.
+    std::vector<TensorOperand> others;
+    mlir::Type element;
+    TensorOperand result;
     StoreOp store;
     /// The computed factor is the right one: the product is that of the others, transposed.
     bool isTransposed = false;
@@ -51,7 +64,7 @@ struct TensorChain {
   llvm::SmallVector<Axis> batches;
   llvm::SmallVector<Inner> inner;
   /// Those that need fewer inner products first.
-  llvm::SmallVector<Outer> outer;
+  std::vector<Outer> outer;
   /// Whether what is zero outside of a bound need not be multiplied: left factors are weights of an attention. Of other
   /// products a zero times an infinity is a NaN, which the result has.
   bool hides = true;

@@ -124,6 +124,9 @@ inline constexpr int64_t copyingRegisters[] = {0, 0, 40, 32}, streamingRegisters
 inline constexpr int64_t readAheadRegisters = 160;
 /// Those of a thread that transposes slices of f32, and the most that one needs which multiplies them.
 inline constexpr int64_t transposingRegisters = 56, transposedRegisters = 200;
+/// Terms of a sum from which on two numbers of bf16 are as good as the f32 that they are parts of: they lack 2^-16 of
+/// it, and a sum of n terms in f32 may be wrong by n times 2^-24 of what their sizes add up to.
+inline constexpr int64_t fewestTermsOfParts = 256;
 } // namespace groupProducts
 
 /// Factors that are copied to lie as tensor cores read them (LayOutFactors).
