@@ -382,9 +382,11 @@ private:
 
   /// What is gathered is found in caches, in whatever order it is read. A program writes runs of a page or more, few of
   /// them at once: each write of a line waits until the line is there, and lines that follow each other are fetched
-  /// ahead.
+  /// ahead. Where many elements that are neighbours are gathered from one place, rather these are read in the order of
+  /// memory, and a place is computed once for all of them.
   void chooseGathered(ArrayRef<Axis> parallel, Axis read, Axis written) {
-    constexpr int64_t pageBytes = 4096;
+    constexpr int64_t pageBytes = 4096, manyNeighbours = 128, mostNeighbours = 512;
+    const bool isWide = axes.extent(read) >= manyNeighbours;
     StoreOp store = draft.stores.front();
     auto view = store.getView().getDefiningOp<ViewOp>();
     const auto width =
@@ -397,9 +399,10 @@ private:
     const int64_t columns = std::min(axes.extent(written), pageBytes / width);
     for (Axis axis : parallel)
       if (axis != read && axis != written)
-        draft.grid(axis,
-                   axis == next ? llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1)) : 1);
-    draft.grid(read, static_cast<int64_t>(target.lanes(4)));
+        draft.grid(axis, axis == next && !isWide
+                             ? llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1))
+                             : 1);
+    draft.grid(read, isWide ? std::min(axes.extent(read), mostNeighbours) : static_cast<int64_t>(target.lanes(4)));
     draft.grid(written, columns);
   }
 
