@@ -179,7 +179,7 @@ private:
     }
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
-    int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), lanes);
+    int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), std::max(lanes, depthLanes));
     if (blocking.getPackRhs() && !rhsMemory) {
       int64_t panels = llvm::divideCeil(t.axes.extent(n), blocking.getColumns());
       int64_t width = llvm::alignTo(blocking.getColumns(), lanes);
@@ -385,7 +385,8 @@ private:
       return matrix->packLhs(at, piece.start, row0, height);
     auto place = [&](Value r, Value c) { return SmallVector<Value>{r, c}; };
     return packer.pack(
-        {dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory, place}, lanes);
+        {dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory, place},
+        std::max(lanes, depthLanes));
   }
 
   /// A right factor that lies in such panels already is read there.
@@ -476,23 +477,34 @@ private:
       return widenFactor(t.builder, loc, *value, element);
     };
     // Both factors in vectors along k; lanes that do not exist must not count, whatever is made of them.
-    auto alongDepth = [&](Value factor, Point point, Value i, bool isPartial) -> FailureOr<Value> {
+    auto alongDepth = [&](Point point, Value i, bool isPartial,
+                          llvm::function_ref<FailureOr<Value>(Point &)> read) -> FailureOr<Value> {
       t.setLanes(point, k, i, depthLanes, extentOf(piece.count), isPartial, loc);
       point.positions[k] = t.evaluator.addIndex(piece.start, i, loc);
-      FailureOr<Value> value = t.evaluator.evaluateVector(factor, point);
-      if (failed(value))
-        return failure();
-      Value wide = widenFactor(t.builder, loc, *value, element);
-      if (!point.mask)
-        return wide;
-      Value none = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(wide.getType()));
-      return arith::SelectOp::create(t.builder, loc, point.mask, wide, none).getResult();
+      FailureOr<Value> value = read(point);
+      if (failed(value) || !point.mask)
+        return value;
+      Value none = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(value->getType()));
+      return arith::SelectOp::create(t.builder, loc, point.mask, *value, none).getResult();
+    };
+    auto evaluate = [&](Value factor) {
+      return [&, factor](Point &point) -> FailureOr<Value> {
+        FailureOr<Value> value = t.evaluator.evaluateVector(factor, point);
+        if (failed(value))
+          return failure();
+        return widenFactor(t.builder, loc, *value, element);
+      };
     };
     auto lhsAlong = [&](int64_t r, Value i, bool isPartial) {
-      return alongDepth(dot.getLhs(), rowPoint(at, r), i, isPartial);
+      if (!lhsMemory)
+        return alongDepth(rowPoint(at, r), i, isPartial, evaluate(dot.getLhs()));
+      return alongDepth(rowPoint(at, r), i, isPartial, [&](Point &) -> FailureOr<Value> {
+        Type type = depthLanes > 1 ? VectorType::get(depthLanes, element) : element;
+        return load(type, lhsMemory, {t.evaluator.addIndex(row, t.evaluator.constantIndex(r, loc), loc), i});
+      });
     };
     auto rhsAlong = [&](Value i, int64_t c, bool isPartial) {
-      return alongDepth(dot.getRhs(), columnPoints[c], i, isPartial);
+      return alongDepth(columnPoints[c], i, isPartial, evaluate(dot.getRhs()));
     };
     if (depthLanes)
       sums = emitMicroKernelAlongDepth(t.builder, loc, {height, width, depthLanes, 1}, piece.count, *sums,
