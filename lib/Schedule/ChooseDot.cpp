@@ -226,20 +226,21 @@ const target::MatrixInstruction *findInstruction(int64_t matrixBytes, const targ
 
 /// Two by two registers hold the sums, and what feeds them comes from the second cache as fast as from the first, so
 /// that the whole of the contraction is one piece where packed rows of it are not too large. Products that do not fill
-/// the registers are left to vectors, but for few rows beside windows, which have to be packed anyway, and few columns,
-/// as the positions of small images are, which are little to pack beside what multiplies them: of these one register is
-/// enough, of which they fill half.
+/// half of a register are left to vectors. Rows that fill one pay for packing what multiplies them, and fewer beside
+/// windows, which have to be packed anyway. Few columns, as the positions of small images are, are little to pack
+/// beside what multiplies them: of these one register is enough, of which they fill half.
 std::optional<DotPlan> planMatrixUnit(const DotFacts &facts, const target::TargetInfo &target) {
   const target::MatrixInstruction *instruction = findInstruction(facts.matrixBytes, target);
   if (!instruction)
     return std::nullopt;
   const int64_t registerBytes = target.vector.bytes, few = instruction->n, tile = 2 * few;
-  const int64_t tileRows = facts.m < tile && facts.rhsWindow ? few : tile;
+  const int64_t tileRows = facts.m <= few || (facts.m < tile && facts.rhsWindow) ? few : tile;
+  const int64_t fewestRows = facts.rhsWindow ? few / 2 : few;
   const int64_t tileColumns = facts.n < tile && facts.m >= tile ? few : tile;
   // A run of a sixth of a register is copied at once; across the contraction it fills one, as squares are transposed.
   const bool lhsIsScattered =
       facts.lhsWindow && 6 * facts.lhsRunBytes < registerBytes && facts.lhsAcrossBytes < registerBytes;
-  if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) || facts.m < (tileRows == few ? few / 2 : tile) ||
+  if (lhsIsScattered || (facts.rhsWindow && !facts.rhsInRuns) || facts.m < fewestRows ||
       facts.n < (tileColumns == few ? few / 2 + 1 : tile) || facts.k * facts.matrixBytes < registerBytes)
     return std::nullopt;
   DotPlan plan{};
@@ -395,19 +396,22 @@ static bool rowsCollide(const DotFacts &facts, int64_t rows) {
 static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const DotFacts &facts,
                         const target::TargetInfo &target) {
   DotPlan plan{};
-  const int64_t lanes = target.lanes(facts.elementBytes);
+  const int64_t bytes = facts.elementBytes, lanes = target.lanes(bytes);
   int64_t m = std::max<int64_t>(facts.m, 1), n = std::max<int64_t>(facts.n, 1), k = std::max<int64_t>(facts.k, 1);
 
   plan.rows = tile.rows;
   plan.columns = tile.vectors * lanes;
   // Both factors along k, and few rows: vectors along k, and no transposition.
   const bool isKept = facts.rhsKept && !facts.rhsAlongColumns && m >= enoughRowsOfKept && n >= lanes;
-  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.lhsComputed && !facts.rhsWindow &&
-                    !facts.rhsGathered && m <= mostRowsAlongDepth && k >= 2 * lanes && !isKept;
+  // A left factor that is computed is packed, where all of it stays near.
+  const int64_t lhsBytes = facts.lhsComputed ? int64_t(llvm::alignTo(k, lanes) * llvm::alignTo(m, lanes)) * bytes : 0;
+  plan.alongDepth = facts.lhsAlongDepth && !facts.rhsAlongColumns && !facts.rhsWindow && !facts.rhsGathered &&
+                    lhsBytes <= std::min(target.memory.l2Bytes / 4, target.memory.privateBytes / 8) &&
+                    m <= mostRowsAlongDepth && k >= 2 * lanes && !isKept;
   if (plan.alongDepth)
-    std::tie(plan.rows, plan.columns) = tileAlongDepth(m, n, facts.rhsComputed, target);
+    std::tie(plan.rows, plan.columns) = tileAlongDepth(m, n, facts.rhsComputed || facts.rhsConverted, target);
 
-  int64_t bytes = facts.elementBytes, tilesDown = llvm::divideCeil(m, plan.rows);
+  int64_t tilesDown = llvm::divideCeil(m, plan.rows);
   int64_t tilesAcross = llvm::divideCeil(n, plan.columns);
   bool fromSecond = facts.rhsRowBytes <= nearRows && !facts.rhsConverted;
   bool rhsIsNear = facts.rhsAlongColumns && !facts.rhsComputed && !plan.alongDepth &&
@@ -483,7 +487,8 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   tilesAcross = llvm::divideCeil(plan.programColumns, plan.columns);
   bool farRows = plan.rows > mostRowsInPlace && facts.lhsRowBytes > nearRows;
   plan.packLhs =
-      facts.lhsWindow || (!plan.alongDepth && facts.lhsConverted && facts.elementBytes == 4) ||
+      (plan.alongDepth ? facts.lhsComputed : facts.lhsWindow) ||
+      (!plan.alongDepth && facts.lhsConverted && facts.elementBytes == 4) ||
       (!plan.alongDepth && tilesAcross > 1 &&
        (facts.lhsComputed || facts.lhsConverted || ((plan.packRhs || rhsIsNear) && (!facts.lhsAlongDepth || farRows))));
   int64_t lhsBudget = std::min(target.memory.l2Bytes / 8, target.memory.privateBytes / 4);
@@ -493,7 +498,8 @@ static DotPlan planWith(RegisterTile tile, std::optional<bool> packRhs, const Do
   if (rhsIsNear && !facts.lhsWindow)
     plan.rowBlock = facts.lhsAlongDepth ? plan.rows : std::lcm(plan.rows, lanes);
   else
-    plan.rowBlock = plan.packLhs ? std::max<int64_t>(lhsBudget / rowBytes / plan.rows, 1) * plan.rows : allRows;
+    plan.rowBlock =
+        plan.packLhs && !plan.alongDepth ? std::max<int64_t>(lhsBudget / rowBytes / plan.rows, 1) * plan.rows : allRows;
   plan.rowBlock = std::min(plan.rowBlock, allRows);
   // What cannot be cut further is read as it lies.
   plan.packRhs &=

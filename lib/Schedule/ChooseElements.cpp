@@ -22,6 +22,9 @@ namespace {
 constexpr int64_t readTile = 64, writtenTile = 32;
 /// Elements of a row that is written, of which most of a square exists.
 constexpr int64_t fewestWritten = 7;
+constexpr int64_t pageBytes = 4096;
+/// Lines pages apart that a program reads at a time: they fall on few places of a cache.
+constexpr int64_t farLines = 32;
 /// What a subgroup has of either direction at least: the channels of an image, say.
 constexpr int64_t fewestOfSubgroup = 32;
 
@@ -69,6 +72,8 @@ public:
       draft.grid(read, readTile);
       return;
     }
+    if (std::optional<Axis> far = farColumns(parallel))
+      return chooseFarColumns(parallel, *far);
     if (std::optional<Transposed> rows = shortRows(parallel)) {
       for (Axis axis : parallel)
         if (axis != rows->read && axis != rows->written)
@@ -382,9 +387,11 @@ private:
 
   /// What is gathered is found in caches, in whatever order it is read. A program writes runs of a page or more, few of
   /// them at once: each write of a line waits until the line is there, and lines that follow each other are fetched
-  /// ahead.
+  /// ahead. Where many elements that are neighbours are gathered from one place, rather these are read in the order of
+  /// memory, and a place is computed once for all of them.
   void chooseGathered(ArrayRef<Axis> parallel, Axis read, Axis written) {
-    constexpr int64_t pageBytes = 4096;
+    constexpr int64_t manyNeighbours = 128, mostNeighbours = 512;
+    const bool isWide = axes.extent(read) >= manyNeighbours;
     StoreOp store = draft.stores.front();
     auto view = store.getView().getDefiningOp<ViewOp>();
     const auto width =
@@ -397,9 +404,10 @@ private:
     const int64_t columns = std::min(axes.extent(written), pageBytes / width);
     for (Axis axis : parallel)
       if (axis != read && axis != written)
-        draft.grid(axis,
-                   axis == next ? llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1)) : 1);
-    draft.grid(read, static_cast<int64_t>(target.lanes(4)));
+        draft.grid(axis, axis == next && !isWide
+                             ? llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1))
+                             : 1);
+    draft.grid(read, isWide ? std::min(axes.extent(read), mostNeighbours) : static_cast<int64_t>(target.lanes(4)));
     draft.grid(written, columns);
   }
 
@@ -452,6 +460,42 @@ private:
               llvm::alignTo(axes.extent(*written), target.lanes(bytesOf(store.getValue())))) != read)
       return std::nullopt;
     return Transposed{*read, *written};
+  }
+
+  /// The axis along which a copy writes neighbours that it reads pages apart, of lines that have elements for several
+  /// places of its other axes, as filters have whose channels come last afterwards.
+  std::optional<Axis> farColumns(ArrayRef<Axis> parallel) {
+    if (target.hasSubgroups() || draft.loads.size() != 1 || draft.stores.size() != 1 || !draft.gathers.empty() ||
+        draft.stores.front().getValue() != draft.loads.front().getResult())
+      return std::nullopt;
+    LoadOp load = draft.loads.front();
+    MapAttr from = load.getView().getDefiningOp<ViewOp>().getMap(),
+            to = draft.stores.front().getView().getDefiningOp<ViewOp>().getMap();
+    if (!from.isSingleBlock() || !to.isSingleBlock())
+      return std::nullopt;
+    std::optional<Axis> far;
+    bool sharesLines = false;
+    for (auto [dim, axis] : llvm::enumerate(axes.of(load.getResult()))) {
+      const int64_t apart = std::abs(strideThrough(from, dim)) * bytesOf(load.getResult());
+      if (strideThrough(to, dim) == 1 && apart >= pageBytes && axes.extent(axis) > farLines)
+        far = axis;
+      sharesLines |= apart > 0 && 2 * apart <= target.memory.lineBytes && axes.extent(axis) > 1;
+    }
+    return sharesLines && far && llvm::is_contained(parallel, *far) ? far : std::nullopt;
+  }
+
+  /// So few lines at a time that they stay in the second cache while all that they have is read.
+  void chooseFarColumns(ArrayRef<Axis> parallel, Axis far) {
+    constexpr int64_t mostElements = 1 << 15;
+    int64_t left = mostElements / farLines;
+    llvm::DenseMap<Axis, int64_t> tiles;
+    for (Axis axis : llvm::reverse(draft.asInMemory(SmallVector<Axis>(parallel)))) {
+      tiles[axis] = axis == far ? farLines : std::min(axes.extent(axis), left);
+      if (axis != far)
+        left = std::max<int64_t>(left / tiles[axis], 1);
+    }
+    for (Axis axis : parallel)
+      draft.grid(axis, tiles[axis]);
   }
 
   /// The axes along which a load or a gather and the first store are contiguous, where those are two.

@@ -49,8 +49,8 @@ public:
     });
   }
 
-  /// Of what is copied near for windows along one axis, the elements of a line of memory that are neighbours along
-  /// another axis.
+  /// Of what is copied near for windows along one axis, or is written, the elements of a line of memory that are
+  /// neighbours along another axis.
   int64_t neighboursOfLine(Axis axis, Axis along) {
     int64_t most = 1;
     for (LoadOp load : draft.loads) {
@@ -64,6 +64,10 @@ public:
         if (dim.step == 1 && dim.factors[other - own.begin()] == 1)
           most = std::max(most, target.memory.lineBytes / bytesOf(load.getResult()));
     }
+    for (StoreOp store : draft.stores)
+      for (auto [dim, own] : llvm::enumerate(axes.of(store.getValue())))
+        if (own == axis && strideThrough(store.getView().getDefiningOp<ViewOp>().getMap(), dim) == 1)
+          most = std::max(most, target.memory.lineBytes / bytesOf(store.getValue()));
     return most;
   }
 
@@ -123,11 +127,13 @@ public:
       tiles[axis] = llvm::divideCeil(axes.extent(axis), std::min(pieces, axes.extent(axis)));
     };
     // Images and channels are programs of their own before anything that overlaps is cut. Of channels that come last a
-    // program with fewer than a line has would read all of the line.
+    // program with fewer than a line has would read or write all of the line.
     for (Axis axis : parallel) {
       const int64_t line = neighboursOfLine(axis, *along);
+      auto isLonger = [&] { return tiles[axis] > line; };
       while (axis != *along && !sliding.contains(axis) && tiles[axis] > 1 &&
-             isTooLarge(tiles[axis] > line ? target.memory.l1Bytes / 2 : mostNearBytes * 7 / 8, mostElements / 4))
+             isTooLarge(isLonger() ? target.memory.l1Bytes / 2 : mostNearBytes * 7 / 8,
+                        isLonger() || line == 1 ? mostElements / 4 : mostElements))
         halve(axis);
     }
     for (int64_t fewest : {enoughRows, int64_t(1)})

@@ -13,6 +13,7 @@
 #include "Packing.h"
 #include "WeightPanels.h"
 
+#include "zyx/Codegen/Tile/Lanes.h"
 #include "zyx/Codegen/Tile/TileContext.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -178,7 +179,7 @@ private:
     }
     OpBuilder::InsertionGuard guard(t.builder);
     t.builder.setInsertionPointToStart(t.programStart);
-    int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), lanes);
+    int64_t deep = llvm::alignTo(std::min(blocking.getDepth(), depth), std::max(lanes, depthLanes));
     if (blocking.getPackRhs() && !rhsMemory) {
       int64_t panels = llvm::divideCeil(t.axes.extent(n), blocking.getColumns());
       int64_t width = llvm::alignTo(blocking.getColumns(), lanes);
@@ -384,7 +385,8 @@ private:
       return matrix->packLhs(at, piece.start, row0, height);
     auto place = [&](Value r, Value c) { return SmallVector<Value>{r, c}; };
     return packer.pack(
-        {dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory, place}, lanes);
+        {dot.getLhs(), m, k, at, row0, piece.start, height, extentOf(piece.count), element, lhsMemory, place},
+        std::max(lanes, depthLanes));
   }
 
   /// A right factor that lies in such panels already is read there.
@@ -475,23 +477,34 @@ private:
       return widenFactor(t.builder, loc, *value, element);
     };
     // Both factors in vectors along k; lanes that do not exist must not count, whatever is made of them.
-    auto alongDepth = [&](Value factor, Point point, Value i, bool isPartial) -> FailureOr<Value> {
+    auto alongDepth = [&](Point point, Value i, bool isPartial,
+                          llvm::function_ref<FailureOr<Value>(Point &)> read) -> FailureOr<Value> {
       t.setLanes(point, k, i, depthLanes, extentOf(piece.count), isPartial, loc);
       point.positions[k] = t.evaluator.addIndex(piece.start, i, loc);
-      FailureOr<Value> value = t.evaluator.evaluateVector(factor, point);
-      if (failed(value))
-        return failure();
-      Value wide = widenFactor(t.builder, loc, *value, element);
-      if (!point.mask)
-        return wide;
-      Value none = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(wide.getType()));
-      return arith::SelectOp::create(t.builder, loc, point.mask, wide, none).getResult();
+      FailureOr<Value> value = read(point);
+      if (failed(value) || !point.mask)
+        return value;
+      Value none = arith::ConstantOp::create(t.builder, loc, t.builder.getZeroAttr(value->getType()));
+      return arith::SelectOp::create(t.builder, loc, point.mask, *value, none).getResult();
+    };
+    auto evaluate = [&](Value factor) {
+      return [&, factor](Point &point) -> FailureOr<Value> {
+        FailureOr<Value> value = t.evaluator.evaluateVector(factor, point);
+        if (failed(value))
+          return failure();
+        return widenFactor(t.builder, loc, *value, element);
+      };
     };
     auto lhsAlong = [&](int64_t r, Value i, bool isPartial) {
-      return alongDepth(dot.getLhs(), rowPoint(at, r), i, isPartial);
+      if (!lhsMemory)
+        return alongDepth(rowPoint(at, r), i, isPartial, evaluate(dot.getLhs()));
+      return alongDepth(rowPoint(at, r), i, isPartial, [&](Point &) -> FailureOr<Value> {
+        Type type = depthLanes > 1 ? VectorType::get(depthLanes, element) : element;
+        return load(type, lhsMemory, {t.evaluator.addIndex(row, t.evaluator.constantIndex(r, loc), loc), i});
+      });
     };
     auto rhsAlong = [&](Value i, int64_t c, bool isPartial) {
-      return alongDepth(dot.getRhs(), columnPoints[c], i, isPartial);
+      return alongDepth(columnPoints[c], i, isPartial, evaluate(dot.getRhs()));
     };
     if (depthLanes)
       sums = emitMicroKernelAlongDepth(t.builder, loc, {height, width, depthLanes, 1}, piece.count, *sums,
@@ -511,39 +524,62 @@ private:
       return failure();
     Value rowStart = t.evaluator.addIndex(row0, row, loc);
     constexpr int64_t rowsAtOnce = 4;
+    // A square of them has all rows of some columns.
+    auto inRowsOf = [&](Value first, int64_t count, int64_t beginVector, int64_t endVector) -> LogicalResult {
+      SmallVector<Point> points;
+      Accumulators sums;
+      std::optional<Square> square;
+      if (endVector - beginVector == 1 && count == lanes && findAcross()) {
+        const int64_t begin = beginVector * lanes;
+        square = {t.evaluator.addIndex(rowStart, first, loc),
+                  t.evaluator.addIndex(column, t.evaluator.constantIndex(begin, loc), loc),
+                  std::min(lanes, width - begin)};
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        Value r = t.evaluator.addIndex(first, t.evaluator.constantIndex(i, loc), loc);
+        for (int64_t v = beginVector; v < endVector; ++v) {
+          Point point = at;
+          point.memo.clear();
+          Value offset = t.evaluator.constantIndex(v * lanes, loc);
+          t.setLanes(point, n, offset, lanes, {width}, (v + 1) * lanes > width, loc);
+          point.positions[n] = t.evaluator.addIndex(column, offset, loc);
+          point.positions[m] = t.evaluator.addIndex(rowStart, r, loc);
+          points.push_back(point);
+          sums.push_back(matrix->sums(r, v));
+        }
+      }
+      bool fromZero = isa<Attribute>(piece.first) && isZero(dot.getAcc());
+      if (!fromZero) {
+        FailureOr<Accumulators> before = sumsBefore(piece, points);
+        if (failed(before))
+          return failure();
+        for (auto [sum, earlier] : llvm::zip(sums, *before))
+          sum = isa<FloatType>(element) ? arith::AddFOp::create(t.builder, loc, sum, earlier).getResult()
+                                        : arith::AddIOp::create(t.builder, loc, sum, earlier).getResult();
+      }
+      return finishTile(piece, sums, points, square);
+    };
     auto inRows = [&](int64_t count) {
       return [&, count](Value first, Accumulators) -> FailureOr<Accumulators> {
-        SmallVector<Point> points;
-        Accumulators sums;
-        for (int64_t i = 0; i < count; ++i) {
-          Value r = t.evaluator.addIndex(first, t.evaluator.constantIndex(i, loc), loc);
-          for (int64_t v = 0; v * lanes < width; ++v) {
-            Point point = at;
-            point.memo.clear();
-            Value offset = t.evaluator.constantIndex(v * lanes, loc);
-            t.setLanes(point, n, offset, lanes, {width}, (v + 1) * lanes > width, loc);
-            point.positions[n] = t.evaluator.addIndex(column, offset, loc);
-            point.positions[m] = t.evaluator.addIndex(rowStart, r, loc);
-            points.push_back(point);
-            sums.push_back(matrix->sums(r, v));
-          }
-        }
-        bool fromZero = isa<Attribute>(piece.first) && isZero(dot.getAcc());
-        if (!fromZero) {
-          FailureOr<Accumulators> before = sumsBefore(piece, points);
-          if (failed(before))
-            return failure();
-          for (auto [sum, earlier] : llvm::zip(sums, *before))
-            sum = isa<FloatType>(element) ? arith::AddFOp::create(t.builder, loc, sum, earlier).getResult()
-                                          : arith::AddIOp::create(t.builder, loc, sum, earlier).getResult();
-        }
-        if (failed(finishTile(piece, sums, points)))
+        if (failed(inRowsOf(first, count, 0, llvm::divideCeil(width, lanes))))
           return failure();
         return Accumulators();
       };
     };
-    int64_t most = height - height % rowsAtOnce;
-    if (failed(t.emitLoop(0, {most}, rowsAtOnce, {}, loc, inRows(rowsAtOnce))))
+    int64_t inSquares = 0;
+    if (findAcross()) {
+      inSquares = height - height % lanes;
+      auto squares = [&](Value first, Accumulators) -> FailureOr<Accumulators> {
+        for (int64_t v = 0; v * lanes < width; ++v)
+          if (failed(inRowsOf(first, lanes, v, v + 1)))
+            return failure();
+        return Accumulators();
+      };
+      if (failed(t.emitLoop(0, {inSquares}, lanes, {}, loc, squares)))
+        return failure();
+    }
+    int64_t most = height - (height - inSquares) % rowsAtOnce;
+    if (failed(t.emitLoop(inSquares, {most}, rowsAtOnce, {}, loc, inRows(rowsAtOnce))))
       return failure();
     return t.emitLoop(most, {height}, 1, {}, loc, inRows(1));
   }
@@ -561,8 +597,112 @@ private:
         [&] { return loadSums(points); });
   }
 
+  /// As many rows as lanes of a vector of columns, of which `columns` exist: where they begin.
+  struct Square {
+    Value row, column;
+    int64_t columns;
+  };
+
+  /// Whether neighbours in memory are those along rows, not along columns.
+  bool liesAcross(Value view, Value tile) {
+    view = t.evaluator.mapping.lookupOrDefault(view);
+    if (isComplex(view))
+      return false;
+    std::optional<int64_t> down, right;
+    for (auto [dim, axis] : llvm::enumerate(t.axes.of(tile))) {
+      if (axis == m)
+        down = strideOf(view, dim);
+      else if (axis == n)
+        right = strideOf(view, dim);
+    }
+    return down == 1 && right && *right != 0 && *right != 1;
+  }
+
+  /// What the epilogue reads and writes across the vectors of columns: element by element it would take longer than
+  /// many a product. False where there is none.
+  bool findAcross() {
+    if (acrossIsKnown || lanes < 4 || !llvm::isPowerOf2_64(lanes))
+      return !acrossLoads.empty() || !acrossStores.empty();
+    acrossIsKnown = true;
+    llvm::SetVector<Value> slice;
+    for (StoreOp store : epilogue) {
+      if (liesAcross(store.getView(), store.getValue()))
+        acrossStores.insert(store);
+      slice.insert(store.getValue());
+    }
+    for (size_t i = 0; i < slice.size(); ++i) {
+      Value tile = slice[i];
+      Operation *def = tile.getDefiningOp();
+      if (!def || tile == dot.getResult() || t.evaluator.memory.contains(tile))
+        continue;
+      if (auto load = dyn_cast<LoadOp>(def)) {
+        if (liesAcross(load.getView(), tile))
+          acrossLoads.insert(tile);
+        continue;
+      }
+      for (Value operand : def->getOperands())
+        if (isTile(operand))
+          slice.insert(operand);
+    }
+    return !acrossLoads.empty() || !acrossStores.empty();
+  }
+
+  /// The point of a square's column, whose vector lies along rows.
+  Point alongRows(const Square &square, Point point, int64_t column) {
+    point.memo.clear();
+    t.setLanes(point, m, square.row, lanes, {lanes}, /*partial=*/false, loc);
+    point.positions[n] = t.evaluator.addIndex(square.column, t.evaluator.constantIndex(column, loc), loc);
+    return point;
+  }
+
+  /// What lies across is read in vectors along rows, which are transposed in registers, and written so.
+  LogicalResult finishSquare(const Square &square, ArrayRef<Value> sums, ArrayRef<Point> points) {
+    SmallVector<Point> ends(points);
+    for (auto [end, sum] : llvm::zip_equal(ends, sums))
+      end.memo[dot.getResult()] = sum;
+    for (Value tile : acrossLoads) {
+      SmallVector<Value> vectors;
+      for (int64_t c = 0; c < lanes; ++c) {
+        // Behind the last column it is there again: what is made of it is not stored.
+        if (c >= square.columns) {
+          vectors.push_back(vectors.back());
+          continue;
+        }
+        Point along = alongRows(square, points.front(), c);
+        FailureOr<Value> vector = t.evaluator.evaluateVector(tile, along);
+        if (failed(vector))
+          return failure();
+        vectors.push_back(*vector);
+      }
+      transposeVectors(t.builder, loc, vectors);
+      for (auto [end, vector] : llvm::zip_equal(ends, vectors))
+        end.memo[tile] = vector;
+    }
+    for (StoreOp store : epilogue) {
+      SmallVector<Value> values;
+      for (Point &end : ends) {
+        FailureOr<Value> value = t.evaluator.evaluateVector(store.getValue(), end);
+        if (failed(value))
+          return failure();
+        values.push_back(*value);
+        if (!acrossStores.contains(store) && failed(t.evaluator.store(store, *value, end)))
+          return failure();
+      }
+      if (!acrossStores.contains(store))
+        continue;
+      transposeVectors(t.builder, loc, values);
+      for (int64_t c = 0; c < square.columns; ++c) {
+        Point along = alongRows(square, points.front(), c);
+        if (failed(t.evaluator.store(store, values[c], along)))
+          return failure();
+      }
+    }
+    return success();
+  }
+
   /// Keeps the sums for the next piece, or does behind the last one what follows the dot.
-  LogicalResult finishTile(Depth piece, ArrayRef<Value> sums, ArrayRef<Point> points) {
+  LogicalResult finishTile(Depth piece, ArrayRef<Value> sums, ArrayRef<Point> points,
+                           std::optional<Square> square = std::nullopt) {
     auto keep = [&]() -> FailureOr<Accumulators> {
       for (auto [sum, point] : llvm::zip(sums, points)) {
         Point to = point;
@@ -576,6 +716,11 @@ private:
     if (epilogue.empty())
       return success(succeeded(keep()));
     auto finish = [&]() -> FailureOr<Accumulators> {
+      if (square) {
+        if (failed(finishSquare(*square, sums, points)))
+          return failure();
+        return Accumulators();
+      }
       for (auto [sum, point] : llvm::zip(sums, points)) {
         Point end = point;
         end.memo[dot.getResult()] = sum;
@@ -658,6 +803,10 @@ private:
   std::optional<WeightPanels> weights;
   /// Stores that are done to tiles in registers; where there are none the result goes to memory.
   SmallVector<StoreOp> epilogue;
+  /// Of those what lies across, found once.
+  llvm::SetVector<Value> acrossLoads;
+  llvm::SmallPtrSet<Operation *, 4> acrossStores;
+  bool acrossIsKnown = false;
   /// The store to whose place partial sums go; null where they go to private memory.
   StoreOp partial;
 };

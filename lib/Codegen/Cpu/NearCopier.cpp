@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace zyx::kernel;
 
+/// Rows beside each other from which what lies across them is transposed in registers.
+static constexpr int64_t fewestInSquares = 4;
+
 void NearCopier::copy() {
   for (auto [d, dim] : llvm::enumerate(form.dims))
     if (form.dims.back().step != 1 && dim.step == 1 && !dim.isBounded)
@@ -107,16 +110,50 @@ void NearCopier::copyApart(Value source, Value place) {
     forBeside(place,
               [&](Value own, Value) { loop(counts.back(), lanes, [&](Value i) { store(filled, add(own, i)); }); });
   }
+  if (beside)
+    if (std::optional<int64_t> rows = getConstantIntValue(counts[*beside]); rows && *rows >= fewestInSquares)
+      return copySquares(source, place, first, end, std::min<int64_t>(lanes, llvm::bit_floor<uint64_t>(*rows)));
+  copyOneByOne(source, place, first, end);
+}
+
+void NearCopier::copyOneByOne(Value source, Value place, Value first, Value end) {
   auto made = scf::ForOp::create(builder, loc, first, end, index(1));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(made.getBody());
   Value i = made.getInductionVar();
-  const Value at = add(source, multiply(i, dim.step));
+  const Value at = add(source, multiply(i, form.dims.back().step));
   forBeside(place, [&](Value own, Value behind) {
     Value one = LoadOp::create(builder, loc, element, row, add(at, behind), Value(), Value(), ArrayAttr(),
                                DenseBoolArrayAttr());
     store(one, add(own, i));
   });
+}
+
+void NearCopier::copySquares(Value source, Value place, Value first, Value end, int64_t side) {
+  const int64_t rows = *getConstantIntValue(counts[*beside]);
+  Value length = arith::SubIOp::create(builder, loc, end, first);
+  Value fits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, length, index(side));
+  auto branch = scf::IfOp::create(builder, loc, fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  copyOneByOne(source, place, first, end);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  auto made = scf::ForOp::create(builder, loc, first, end, index(side));
+  builder.setInsertionPointToStart(made.getBody());
+  // The last squares of a row and of the rows begin where they are whole: some elements are copied twice.
+  Value last = arith::SubIOp::create(builder, loc, end, index(side));
+  Value i = builder.createOrFold<arith::MinSIOp>(loc, made.getInductionVar(), last);
+  for (int64_t begin = 0; begin < rows; begin += side) {
+    const int64_t at = std::min(begin, rows - side);
+    SmallVector<Value> square;
+    for (int64_t j = 0; j < side; ++j)
+      square.push_back(LoadOp::create(builder, loc, VectorType::get(side, element), row,
+                                      add(add(source, multiply(add(i, index(j)), form.dims.back().step)), index(at)),
+                                      Value(), Value(), ArrayAttr(), DenseBoolArrayAttr()));
+    transposeVectors(builder, loc, square);
+    for (auto [j, vector] : llvm::enumerate(square))
+      store(vector, add(add(place, multiply(index(at + static_cast<int64_t>(j)), strides[*beside])), i));
+  }
 }
 
 Value NearCopier::maskOf(const NearForm::Dim &dim, Value position) {

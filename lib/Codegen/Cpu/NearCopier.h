@@ -50,8 +50,11 @@ private:
   void forBeside(mlir::Value place, llvm::function_ref<void(mlir::Value, mlir::Value)> body);
   void copyRow(mlir::Value source, mlir::Value place, mlir::Value exists);
   void copyExisting(mlir::Value source, mlir::Value place);
-  /// One by one, from the first position that exists to the last one.
+  /// What lies apart along the rows of the copy, from the first position that exists to the last one.
   void copyApart(mlir::Value source, mlir::Value place);
+  void copyOneByOne(mlir::Value source, mlir::Value place, mlir::Value first, mlir::Value end);
+  /// The same in squares that are transposed in registers, of rows beside each other.
+  void copySquares(mlir::Value source, mlir::Value place, mlir::Value first, mlir::Value end, int64_t side);
   mlir::Value maskOf(const NearForm::Dim &dim, mlir::Value position);
 
   mlir::OpBuilder &builder;

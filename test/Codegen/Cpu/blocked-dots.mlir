@@ -108,6 +108,33 @@ kernel.func @along_depth(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32
   kernel.return
 }
 
+// A left factor that is computed is packed first, once for all columns. Its last lanes are left out with those of the
+// right one.
+// CHECK-LABEL: kernel.func @packed_along_depth
+// CHECK:       %[[LHS:.*]] = kernel.alloc : <2x80xf32, private>
+// CHECK:       arith.mulf {{.*}} : vector<16xf32>
+// CHECK:       kernel.store %{{.*}}, %[[LHS]]
+// CHECK:       kernel.load %[[LHS]][%{{.*}}, %{{.*}}] : <2x80xf32, private> -> vector<16xf32>
+// CHECK-NOT:   arith.mulf
+// CHECK-COUNT-12: math.fma {{.*}} : vector<16xf32>
+// CHECK:       kernel.load %[[LHS]]
+// CHECK:       arith.select
+// CHECK:       kernel.return
+kernel.func @packed_along_depth(%x: !kernel.buffer<f32, global>, %w: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    schedule = #kernel.schedule<[#kernel.block_step<<2 x 6 along depth, rows 2, depth 70, pack lhs>>]>} {
+  %c0 = arith.constant 0 : index
+  %a = kernel.view %x map <[<[2, 70] strides [70, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2x70xf32, global>
+  %b = kernel.view %w map <[<[70, 12] strides [1, 70]>]> : !kernel.buffer<f32, global> -> !kernel.view<70x12xf32, global>
+  %c = kernel.view %y map <[<[2, 12] strides [12, 1]>]> : !kernel.buffer<f32, global> -> !kernel.view<2x12xf32, global>
+  %at = kernel.load %a[%c0, %c0] axes ["m", "k"] in_bounds [true, true] : !kernel.view<2x70xf32, global> -> tensor<2x70xf32>
+  %bt = kernel.load %b[%c0, %c0] axes ["k", "n"] in_bounds [true, true] : !kernel.view<70x12xf32, global> -> tensor<70x12xf32>
+  %q = arith.mulf %at, %at : tensor<2x70xf32>
+  %z = arith.constant dense<0.0> : tensor<2x12xf32>
+  %d = kernel.dot %q, %bt, %z : tensor<2x70xf32>, tensor<70x12xf32> -> tensor<2x12xf32>
+  kernel.store %d, %c[%c0, %c0] in_bounds [true, true] : tensor<2x12xf32>, !kernel.view<2x12xf32, global>
+  kernel.return
+}
+
 // Nothing is packed, and blocks of rows are tiles: all columns are passed for the rows of one tile. The fifth step
 // of the contraction is left over by rounds of two.
 // CHECK-LABEL: kernel.func @in_place

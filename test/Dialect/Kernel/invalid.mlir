@@ -70,7 +70,7 @@
 
 // -----
 
-// expected-error@+1 {{factors read along the contraction are not packed}}
+// expected-error@+1 {{a right factor that is read along the contraction is not packed}}
 "test.attr"() {a = #kernel.blocking<4 x 6 along depth, rows 4, depth 8, pack rhs>} : () -> ()
 
 // -----

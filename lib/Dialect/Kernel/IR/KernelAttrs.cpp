@@ -272,8 +272,8 @@ LogicalResult BlockingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "blocks of a dot must have a positive size";
   if (rowBlock % rows != 0)
     return emitError() << "blocks of " << rowBlock << " rows are not a multiple of tiles of " << rows;
-  if (alongDepth && (packLhs || packRhs))
-    return emitError() << "factors read along the contraction are not packed";
+  if (alongDepth && packRhs)
+    return emitError() << "a right factor that is read along the contraction is not packed";
   if (narrow && (alongDepth || rows % 8 != 0 || columns % 8 != 0 || (rows % 16 != 0 && columns % 16 != 0)))
     return emitError() << "tiles of " << rows << " x " << columns
                        << " do not fit a matrix unit, whose blocks have 16 x 16 elements, or 16 x 8";
