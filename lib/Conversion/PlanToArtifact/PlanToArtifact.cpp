@@ -168,11 +168,10 @@ private:
     launch.scalars.assign(op.getScalars().begin(), op.getScalars().end());
     launch.flops = op.getFlops();
     const KernelFacts &own = factsOf(kernel);
-    launch.kernel = addKernel(kernel, own, launch, op.getOuts().size());
-    std::vector<uint64_t> &bytes = result.kernels[launch.kernel].bufferBytes;
-    if (bytes.empty())
-      for (Value buffer : llvm::concat<Value>(op.getIns(), op.getOuts()))
-        bytes.push_back(sizeOf(buffer));
+    std::vector<uint64_t> bytes;
+    for (Value buffer : llvm::concat<Value>(op.getIns(), op.getOuts()))
+      bytes.push_back(sizeOf(buffer));
+    launch.kernel = addKernel(kernel, own, launch, op.getOuts().size(), std::move(bytes));
     if (!own.grid)
       return refuse(op, "launches '" + op.getKernel() + "', whose grid is known at run time only");
     launch.grid = *own.grid;
@@ -186,10 +185,11 @@ private:
     return known->second;
   }
 
-  uint32_t addKernel(kernel::FuncOp kernel, const KernelFacts &own, const artifact::Launch &launch,
-                     uint32_t numWritten) {
-    // One that touches nothing may be launched for an output here and for an input there.
-    auto [it, isNew] = kernels.try_emplace({kernel, numWritten}, result.kernels.size());
+  uint32_t addKernel(kernel::FuncOp kernel, const KernelFacts &own, const artifact::Launch &launch, uint32_t numWritten,
+                     std::vector<uint64_t> bufferBytes) {
+    // One that touches nothing may be launched for an output here and for an input there, and with buffers of other
+    // sizes.
+    auto [it, isNew] = kernels.try_emplace({kernel, numWritten, bufferBytes}, result.kernels.size());
     if (!isNew)
       return it->second;
     sources.push_back(kernel);
@@ -206,6 +206,7 @@ private:
     made.numScalars = static_cast<uint32_t>(launch.scalars.size());
     made.location = std::move(location);
     made.numWritten = numWritten;
+    made.bufferBytes = std::move(bufferBytes);
     made.stackBytes = own.stackBytes;
     made.groupThreads = own.groupThreads;
     made.clusterGroups = own.clusterGroups;
@@ -336,7 +337,7 @@ private:
   llvm::DenseMap<Operation *, uint32_t> blobs;
   llvm::DenseMap<Value, uint32_t> buffers, commands;
   /// By what they write, too.
-  llvm::DenseMap<std::pair<Operation *, uint32_t>, uint32_t> kernels;
+  std::map<std::tuple<Operation *, uint32_t, std::vector<uint64_t>>, uint32_t> kernels;
   FactsByName facts;
   /// What each kernel of the artifact is made of.
   std::vector<kernel::FuncOp> sources;

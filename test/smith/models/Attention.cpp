@@ -163,6 +163,10 @@ void drawPosition(Sketch &s) {
     h.width = s.isSmall() ? 4 : 32;
     h.queries = h.keys = side * side;
   }
+  // With a bias PyTorch stores scores, and for gradients some more of their size.
+  const int64_t scoreBytes = (s.about().hasGradients ? 16 : 4) * h.heads * h.queries * h.keys;
+  if (which >= 3)
+    h.batch = s.atMost("batch", h.batch, std::max<int64_t>(1, mostBytes / scoreBytes));
   const Tensor q = s.x("q", {h.batch, h.heads, h.queries, h.width}), positions = Tensor::arange(h.keys);
   if (which == 0) {
     sayRotary(s, "q", h.queries, h.width, base);

@@ -234,6 +234,22 @@ TEST(PlanToArtifactTest, AKernelIsOneForEachNumberOfBuffersThatItWrites) {
   EXPECT_EQ(std::get<Launch>(result->commands[2].action).kernel, 0u);
 }
 
+TEST(PlanToArtifactTest, AKernelIsOneForEachSizeOfItsBuffers) {
+  // Such a one may be given tensors of other sizes, too.
+  Result<Artifact> result = convert(std::string(kernels) + R"(
+    plan.func @main(%x: !plan.buffer<f32[3]> {plan.input = "x"}, %e: !plan.buffer<f32[0]> {plan.input = "e"},
+                    %y: !plan.buffer<f32[0]> {plan.output = "y"}, %z: !plan.buffer<f32[0]> {plan.output = "z"}) {
+      %0 = plan.launch @k ins(%x : !plan.buffer<f32[3]>) outs(%y : !plan.buffer<f32[0]>)
+      %1 = plan.launch @k ins(%e : !plan.buffer<f32[0]>) outs(%z : !plan.buffer<f32[0]>) wait(%0)
+      plan.return
+    })");
+  ASSERT_TRUE(result.isOk()) << result.status().toString();
+  ASSERT_EQ(result->kernels.size(), 2u);
+  EXPECT_THAT(result->kernels[0].bufferBytes, ElementsAre(12, 0));
+  EXPECT_THAT(result->kernels[1].bufferBytes, ElementsAre(0, 0));
+  EXPECT_TRUE(result->verify().isOk()) << result->verify().toString();
+}
+
 TEST(PlanToArtifactTest, PrivateMemoryIsOnTheStack) {
   Result<Artifact> result = convert(R"(
     kernel.func @k(%y: !kernel.buffer<f32, global>) attributes {form = #kernel.form<lowered>} {
