@@ -10,12 +10,14 @@
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Codegen/Tile/RowReductions.h"
 #include "zyx/Codegen/Tile/TileContext.h"
+#include "zyx/Codegen/Tile/TileEvaluator.h"
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
 #include "zyx/Target/Info/Budgets.h"
 #include "zyx/Target/Info/UnknownTarget.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -53,24 +55,52 @@ bool isSlow(Operation *op) {
 
 /// A tile that was put into memory, and what reads it there.
 struct StagedTile {
-  ConvertOp kept, read;
+  /// The tile, what others read instead, and the ops from the one to the other.
+  Value value, read;
+  SmallVector<Operation *> ops;
 
-  static StagedTile create(Value value, Space space) {
+  /// `last`: the dimension of which neighbours lie side by side in that memory.
+  static StagedTile create(Value value, Space space, int64_t last) {
+    const Location loc = value.getLoc();
     auto type = cast<RankedTensorType>(value.getType());
     OpBuilder builder(value.getContext());
     builder.setInsertionPointAfterValue(value);
+    SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(type.getRank()));
+    const bool turns = last + 1 < type.getRank();
+    if (turns)
+      std::rotate(order.begin() + last, order.begin() + last + 1, order.end());
+    StagedTile tile{value, value, {}};
+    auto add = [&](Operation *op) {
+      tile.ops.push_back(op);
+      tile.read = op->getResult(0);
+    };
+    auto turn = [&](ArrayRef<int64_t> by) {
+      auto from = cast<RankedTensorType>(tile.read.getType());
+      SmallVector<int64_t> shape;
+      for (int64_t dim : by)
+        shape.push_back(from.getDimSize(dim));
+      add(TransposeOp::create(builder, loc, from.clone(shape), tile.read, by));
+    };
+    if (turns)
+      turn(order);
+    auto own = cast<RankedTensorType>(tile.read.getType());
     auto memory = MemoryAttr::get(value.getContext(), space);
-    auto kept = ConvertOp::create(builder, value.getLoc(),
-                                  RankedTensorType::get(type.getShape(), type.getElementType(), memory), value);
-    auto read = ConvertOp::create(builder, value.getLoc(), type, kept);
-    value.replaceAllUsesExcept(read, kept);
-    return {kept, read};
+    add(ConvertOp::create(builder, loc, RankedTensorType::get(own.getShape(), own.getElementType(), memory),
+                          tile.read));
+    add(ConvertOp::create(builder, loc, own, tile.read));
+    if (turns)
+      turn(invertPermutationVector(order));
+    value.replaceAllUsesExcept(tile.read, tile.ops.front());
+    return tile;
+  }
+  static StagedTile create(Value value, Space space) {
+    return create(value, space, cast<RankedTensorType>(value.getType()).getRank() - 1);
   }
   void undo() const {
-    ConvertOp from = kept, to = read;
-    to.getResult().replaceAllUsesWith(from.getInput());
-    to.erase();
-    from.erase();
+    Value now = read;
+    now.replaceAllUsesWith(value);
+    for (Operation *op : llvm::reverse(ops))
+      op->erase();
   }
 };
 /// What is staged together or not at all.
@@ -211,7 +241,7 @@ public:
     StagedGroup rows;
     for (auto &[load, walks] : walksOf)
       if (walks > 1)
-        rows.push_back(StagedTile::create(load.getResult(), Space::Shared));
+        rows.push_back(StagedTile::create(load.getResult(), Space::Shared, lastDim(load)));
     if (!rows.empty())
       staged.push_back(std::move(rows));
   }
@@ -220,6 +250,17 @@ private:
   static RankedTensorType typeOf(LoadOp load) { return cast<RankedTensorType>(load.getType()); }
   static int64_t bytesOf(LoadOp load) {
     return typeOf(load).getNumElements() * llvm::divideCeil(typeOf(load).getElementTypeBitWidth(), 8);
+  }
+
+  /// The dimension of which neighbours lie side by side where a row is read. They do so where it is kept, too: who
+  /// reads vectors of them would write each element alone, all into the same bank, and the next walk would go along
+  /// another axis, where a workgroup meets at each row.
+  static int64_t lastDim(LoadOp load) {
+    const RankedTensorType type = typeOf(load);
+    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
+      if (type.getDimSize(dim) > 1 && strideOf(load.getView(), static_cast<unsigned>(dim)) == 1)
+        return dim;
+    return type.getRank() - 1;
   }
 
   /// Whether a program has a row of its own: others read what all have out of the caches.

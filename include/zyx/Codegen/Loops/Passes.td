@@ -17,7 +17,7 @@ def StageReusedPass : Pass<"zyx-kernel-stage-reused"> {
     and shared memory where threads compute it together.
 
     Rows that several threads walk more than once, and that are too long for their registers, are read into
-    the memory that they share where there is room. What has no room there beside all else that the threads share stays
+    the memory that they share where there is room. Elements that are side by side where a row is read are so there, too. What has no room there beside all else that the threads share stays
     as it was, rows first.
 
     The module's target says how much is staged: what a program has as private memory, and a half of what two workgroups
