@@ -193,19 +193,25 @@ Value SumDistributor::distribute(OpBuilder &builder, ReduceOp op, Value term) {
     return BinaryOp::create(builder, loc, cast<BinaryOp>(own).getKind(), lhs, rhs);
   }
   Product product = split(op, term);
-  Value sum;
+  auto multiplyBy = [&](Value sum, ArrayRef<Value> factors) {
+    for (Value factor : factors)
+      sum = BinaryOp::create(builder, loc, BinaryKind::Mul, sum, shareOnce(builder, op, factor));
+    return sum;
+  };
   if (product.own.empty()) {
+    // Their number comes last: the product overflows where the sum does, and not before.
     const int64_t count = typeOf(op.getX()).getNumElements() / op.getType().getNumElements();
     auto number = builder.getFloatAttr(op.getType().getElementType(), static_cast<double>(count));
-    sum = ConstantOp::create(builder, loc, DenseElementsAttr::get(op.getType(), number));
-  } else if (product.own.size() == 1 && product.own.front() != term) {
-    sum = distribute(builder, op, product.own.front());
-  } else {
-    sum = addUp(builder, op, multiply(builder, loc, product.own));
+    Value times = ConstantOp::create(builder, loc, DenseElementsAttr::get(op.getType(), number));
+    if (product.shared.empty())
+      return times;
+    Value term = multiplyBy(shareOnce(builder, op, product.shared.front()), ArrayRef(product.shared).drop_front());
+    return BinaryOp::create(builder, loc, BinaryKind::Mul, term, times);
   }
-  for (Value shared : product.shared)
-    sum = BinaryOp::create(builder, loc, BinaryKind::Mul, sum, shareOnce(builder, op, shared));
-  return sum;
+  Value sum = product.own.size() == 1 && product.own.front() != term
+                  ? distribute(builder, op, product.own.front())
+                  : addUp(builder, op, multiply(builder, loc, product.own));
+  return multiplyBy(sum, product.shared);
 }
 
 void SumDistributor::run() {
@@ -214,6 +220,9 @@ void SumDistributor::run() {
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
     const Type element = op.getType().getElementType();
     if (op.getKind() != ReduceKind::Add || !(element.isF32() || element.isF64()) || matchContraction(op))
+      continue;
+    // A sum of nothing is 0, whatever its terms share.
+    if (typeOf(op.getX()).getNumElements() == 0)
       continue;
     Operation *term = op.getX().getDefiningOp();
     if (!isWalkedAgain(op) || (!isSum(term) && !isNegation(term) && !isProduct(term)))

@@ -87,7 +87,7 @@ func.func @stays(%x: tensor<4x1024xf32>, %f: tensor<4x1xf32>, %h: tensor<4x1024x
 // CARD-NEXT:    graph.reduce add %[[TERMS]] dims = [0, 2]
 // CARD:         %[[GRADIENTS:.*]] = graph.reduce add %[[DY]] dims = [0, 2]
 // CARD:         %[[COUNT:.*]] = graph.constant dense<4.096000e+03> : tensor<4xf32>
-// CARD:         %[[MEANS:.*]] = graph.binary mul %[[COUNT]], %{{.*}} : tensor<4xf32>
+// CARD:         %[[MEANS:.*]] = graph.binary mul %{{.*}}, %[[COUNT]] : tensor<4xf32>
 // CARD:         graph.binary sub %[[ALL]], %[[MEANS]] : tensor<4xf32>
 // CARD-NOT:     graph.reduce
 // CARD:         return
@@ -112,4 +112,35 @@ func.func @batch(%x: tensor<8x4x512xf32>, %dy: tensor<8x4x512xf32>) -> (tensor<4
   %5 = graph.binary mul %scales, %apart : tensor<8x4x512xf32>
   %6 = graph.reduce add %5 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
   return %1, %4, %6 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// What all terms share is multiplied first, and with their number last: it overflows where the sum does.
+// CHECK-LABEL: func.func @shared
+// CHECK:       %[[A:.*]] = graph.reshape %arg0 : tensor<1x4xf32> -> tensor<4xf32>
+// CHECK:       %[[B:.*]] = graph.reshape %arg1 : tensor<1x4xf32> -> tensor<4xf32>
+// CHECK:       %[[P:.*]] = graph.binary mul %[[A]], %[[B]] : tensor<4xf32>
+// CHECK:       graph.binary mul %[[P]], %{{.*}} : tensor<4xf32>
+// CHECK-NEXT:  return
+func.func @shared(%a: tensor<1x4xf32>, %b: tensor<1x4xf32>) -> tensor<4xf32> {
+  %x = graph.expand %a : tensor<1x4xf32> -> tensor<64x4xf32>
+  %y = graph.expand %b : tensor<1x4xf32> -> tensor<64x4xf32>
+  %p = graph.binary mul %x, %y : tensor<64x4xf32>
+  %s = graph.reduce add %p dims = [0] : tensor<64x4xf32> -> tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+
+// A sum of nothing, and one without results, stay.
+// CHECK-LABEL: func.func @nothing
+// CHECK:       graph.reduce add %{{.*}} dims = [1] : tensor<3x0xf32> -> tensor<3xf32>
+// CHECK:       graph.reduce add %{{.*}} dims = [0] : tensor<64x0xf32> -> tensor<0xf32>
+// CHECK-NEXT:  return
+func.func @nothing(%a: tensor<3x1xf32>, %b: tensor<3x1xf32>, %c: tensor<1x0xf32>) -> (tensor<3xf32>, tensor<0xf32>) {
+  %x = graph.expand %a : tensor<3x1xf32> -> tensor<3x0xf32>
+  %y = graph.expand %b : tensor<3x1xf32> -> tensor<3x0xf32>
+  %p = graph.binary mul %x, %y : tensor<3x0xf32>
+  %s = graph.reduce add %p dims = [1] : tensor<3x0xf32> -> tensor<3xf32>
+  %z = graph.expand %c : tensor<1x0xf32> -> tensor<64x0xf32>
+  %q = graph.binary mul %z, %z : tensor<64x0xf32>
+  %t = graph.reduce add %q dims = [0] : tensor<64x0xf32> -> tensor<0xf32>
+  return %s, %t : tensor<3xf32>, tensor<0xf32>
 }

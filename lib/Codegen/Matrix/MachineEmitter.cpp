@@ -190,8 +190,8 @@ Value MachineEmitter::widen(Value held) {
 }
 
 /// A part that is zero would make a NaN of an infinity that it is multiplied with, where the number gives an infinity.
-/// So what is rounded is smaller by one unit of its digits: the rest is never zero unless the number is, and has its
-/// sign. It is an infinity where the number is one.
+/// So what is rounded is smaller by one unit of its digits: from 2^-117 on the rest is never zero unless the number is,
+/// and has its sign; of smaller numbers bf16 has no rest. It is an infinity where the number is one.
 MachineEmitter::Carried MachineEmitter::partsOf(Value held) {
   Type type = held.getType(), element = b.getBF16Type();
   Value high = narrow(arith::MulFOp::create(b, loc, held, number(type, 1 - 0x1p-8)), element);

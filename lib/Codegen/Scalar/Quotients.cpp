@@ -321,8 +321,15 @@ Value expandWide(Numbers &n, Operation *op) {
   if (isa<arith::DivUIOp, arith::RemUIOp>(op))
     return divideWide(n, x, y, isRemainder);
   auto negateIf = [&](Value of, Value condition) { return n.choose(condition, n.sub(n.constant(0, 64), of), of); };
-  Value isLeft = n.is(Predicate::slt, x, 0), isRight = n.is(Predicate::slt, y, 0);
-  Value made = divideWide(n, negateIf(x, isLeft), negateIf(y, isRight), isRemainder);
+  Value isLeft = n.is(Predicate::slt, x, 0), magnitude = negateIf(x, isLeft);
+  if (APInt divisor; matchPattern(y, m_ConstantInt(&divisor))) {
+    // What a constant's size makes cheaper has to be seen.
+    Value made = divideWide(n, magnitude, n.constant(divisor.abs().getSExtValue(), 64), isRemainder);
+    made = negateIf(made, isLeft);
+    return !isRemainder && divisor.isNegative() ? n.sub(n.constant(0, 64), made) : made;
+  }
+  Value isRight = n.is(Predicate::slt, y, 0);
+  Value made = divideWide(n, magnitude, negateIf(y, isRight), isRemainder);
   return negateIf(made, isRemainder ? isLeft : n.make<arith::XOrIOp>(isLeft, isRight));
 }
 

@@ -239,7 +239,12 @@ TEST_F(Quotients, ConstantDivisors) {
       expandBy(arith::RemUIOp(), by);
       EXPECT_EQ(numberOf(x), x % by);
       expandBy(arith::DivSIOp(), by);
+      EXPECT_EQ(func.getOps<scf::IfOp>().empty(), by != 65537);
       EXPECT_EQ(numberOf(x), uint64_t(int64_t(x) / by));
+      expandBy(arith::DivSIOp(), -by);
+      EXPECT_EQ(numberOf(x), uint64_t(int64_t(x) / -by));
+      expandBy(arith::RemSIOp(), -by);
+      EXPECT_EQ(numberOf(x), uint64_t(int64_t(x) % -by));
       expandBy(arith::RemSIOp(), by);
       EXPECT_EQ(numberOf(x), uint64_t(int64_t(x) % by));
     }
