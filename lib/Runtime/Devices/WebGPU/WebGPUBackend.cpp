@@ -257,7 +257,7 @@ private:
     const auto its = std::make_shared<Answer>();
     const WGPUFuture future = call(callbackOf<Info>(its));
     while (!its->isThere && device && checkLost().isOk())
-      driver.wait(found.instance.get(), device.get(), future.id);
+      driver.wait(found.instance.get(), device.get(), driver.isDawn() ? future.id : 0);
     return its;
   }
   /// Makes an object between error scopes; what went wrong is the driver's text. Objects of errors are no null.
