@@ -12,6 +12,7 @@
 #include "DimSplitter.h"
 #include "Machine.h"
 #include "MergeProducts.h"
+#include "NormalizeViews.h"
 #include "Notes.h"
 
 #include "zyx/Base/Debug.h"

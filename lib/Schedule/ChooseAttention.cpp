@@ -209,14 +209,24 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   return std::nullopt;
 }
 
+/// What blocks of so many columns cost, in columns: each is computed whole, and takes as long as some more by itself.
+static int64_t costOfBlocks(int64_t places, int64_t columns) {
+  constexpr int64_t beside = 16;
+  return llvm::divideCeil(places, columns) * (columns + beside);
+}
+
+/// Of a thread of two groups that stream.
+static int64_t registersOfStreaming(const target::TargetInfo &target) {
+  return target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
+}
+
 SmallVector<TensorChoice> chooseTotalSteps(FuncOp func, const Axes &axes, const target::TargetInfo &target,
                                            unsigned most) {
   std::string reason;
   std::optional<TensorChain> found = matchTensorChain(func, axes, target, reason);
   if (!found)
     return refuse(func, reason);
-  const int64_t mostRegisters =
-      target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
+  const int64_t mostRegisters = registersOfStreaming(target);
   constexpr int64_t scratch = 56, barriers = 1024;
   const int64_t all = axes.extent(found->rows), places = axes.extent(found->streamed);
   const int64_t rows = std::min<int64_t>(128, llvm::alignTo(all, 64));
@@ -233,9 +243,7 @@ SmallVector<TensorChoice> chooseTotalSteps(FuncOp func, const Axes &axes, const 
         std::min(mostStages, (target.simt.sharedBytes - barriers) / ((rows * own + columns * other) * elementBytes));
     if (stages < 2 || columns * held / 2 + scratch > mostRegisters)
       continue;
-    // What rows read, and the walk itself, take as long as some columns.
-    constexpr int64_t beside = 16;
-    steps.emplace_back(llvm::divideCeil(places, columns) * (columns + beside),
+    steps.emplace_back(costOfBlocks(places, columns),
                        TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, /*group=*/1, /*split=*/1,
                                            /*tf32=*/false, /*warps=*/0));
   }
@@ -255,9 +263,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
   std::optional<TensorChain> found = matchTensorChain(func, axes, target, reason);
   if (!found)
     return refuse(func, reason);
-  // Of a thread of two groups.
-  const int64_t mostRegisters =
-      target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
+  const int64_t mostRegisters = registersOfStreaming(target);
   int64_t sums = 0, own = 0, walked = 0, products = 0, added = 0, lefts = 0, batches = 1;
   for (auto [i, inner] : llvm::enumerate(found->inner)) {
     const int64_t leaving = i < found->outer.size() ? found->outer[i].width : 0;
@@ -282,12 +288,12 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
       isHeavy(llvm::map_to_vector(found->outer, [](const TensorChain::Outer &each) { return each.factor; })) ? 48 : 16;
   SmallVector<TensorChoice> choices;
   SmallVector<int64_t> widths = {128, 64, 32};
-  // Of few blocks the last one is a large part, and may be mostly empty; a block itself takes as long as some columns.
-  constexpr int64_t onePlaces = 128, fewPlaces = 512, beside = 16;
+  // Of few blocks the last one is a large part, and may be mostly empty.
+  constexpr int64_t onePlaces = 128, fewPlaces = 512;
   if (streamed > onePlaces && streamed <= fewPlaces) {
     widths = {128, 112, 96, 80, 64, 48, 32};
-    auto takes = [&](int64_t columns) { return llvm::divideCeil(streamed, columns) * (columns + beside); };
-    llvm::stable_sort(widths, [&](int64_t a, int64_t b) { return takes(a) < takes(b); });
+    llvm::stable_sort(widths,
+                      [&](int64_t a, int64_t b) { return costOfBlocks(streamed, a) < costOfBlocks(streamed, b); });
   }
   for (int64_t columns : widths) {
     // Of 64 rows a thread holds half of the columns: sums, products and, in 16 bits, left factors.

@@ -19,9 +19,9 @@ namespace {
 
 using Predicate = arith::CmpIPredicate;
 
-/// An f32 has this many digits behind its first one, and numbers its exponents from this one on.
-constexpr int64_t digits = 23, bias = 127;
-constexpr int64_t firstDigit = int64_t(1) << digits, infinityBits = 0x7f800000, nanBits = 0x7fc00000;
+/// What an f32 stores of its significand, and the bias of its exponent.
+constexpr int64_t significandBits = 23, bias = 127;
+constexpr int64_t implicitBit = int64_t(1) << significandBits, infinityBits = 0x7f800000, nanBits = 0x7fc00000;
 constexpr int64_t signBit = int64_t(1) << 31;
 
 /// Builds arithmetic of 32 bits, and of 64 where it says so.
@@ -63,22 +63,22 @@ public:
   Location loc;
 };
 
-/// The digits of a positive f32 from its first one on, and its exponent: d * 2^(e - bias - 23).
+/// A positive f32 is significand * 2^(exponent - bias - 23), with the implicit bit set.
 struct Parts {
-  Value digits, exponent;
+  Value significand, exponent;
 };
 
-/// Of magnitudes that are neither zero, infinite nor NaN. Those without a first digit are integers times 2^-149, which
+/// Of magnitudes that are neither zero, infinite nor NaN. Subnormal ones are integers times 2^-149, which
 /// an f32 has exactly.
 Parts takeApart(Numbers &n, Value magnitude) {
-  Value isDenormal = n.is(Predicate::ult, magnitude, firstDigit);
+  Value isDenormal = n.is(Predicate::ult, magnitude, implicitBit);
   magnitude = n.choose(isDenormal, n.bitsOf(n.toReal(magnitude)), magnitude);
-  Value above = n.choose(isDenormal, n.constant(bias + digits - 1), n.constant(0));
-  Value exponent = n.sub(n.make<arith::ShRUIOp>(magnitude, digits), above);
-  return {n.make<arith::OrIOp>(n.make<arith::AndIOp>(magnitude, firstDigit - 1), firstDigit), exponent};
+  Value above = n.choose(isDenormal, n.constant(bias + significandBits - 1), n.constant(0));
+  Value exponent = n.sub(n.make<arith::ShRUIOp>(magnitude, significandBits), above);
+  return {n.make<arith::OrIOp>(n.make<arith::AndIOp>(magnitude, implicitBit - 1), implicitBit), exponent};
 }
 
-/// 1 / x to some 22 digits, by a guess of 3 and Newton's steps. x is positive.
+/// 1 / x with a relative error of some 2^-22, by Newton's method from a guess that is 12 % off. x is positive.
 Value reciprocalOf(Numbers &n, Value x) {
   Value made = n.realOf(n.sub(n.constant(0x7ef311c7), n.bitsOf(x)));
   for (int step = 0; step < 3; ++step)
@@ -86,41 +86,42 @@ Value reciprocalOf(Numbers &n, Value x) {
   return made;
 }
 
-/// A number of 24 digits that is the nearest to a quotient or a root, and the sign of what the exact one is above it.
+/// The significand of 24 bits nearest to a quotient or a square root, a number with the sign of the remainder, and the
+/// biased exponent.
 struct Rounded {
   Value nearest, rest, exponent;
 };
 
 /// Of x / y. The first guess is wrong by a few units: what it leaves, exactly, in integers modulo 2^32, tells by how
-/// many. No quotient lies between two numbers of 24 digits.
+/// many. No quotient of two f32 is a tie.
 Rounded divide(Numbers &n, const Parts &x, const Parts &y) {
-  Value isLess = n.is(Predicate::ult, x.digits, y.digits);
-  Value dividend = n.make<arith::ShLIOp>(x.digits, n.count(isLess));
-  Value reciprocal = reciprocalOf(n, n.toReal(y.digits));
-  Value guess = n.toNumber(n.times(n.times(n.toReal(dividend), reciprocal), n.real(firstDigit)));
-  Value rest = n.sub(n.make<arith::ShLIOp>(dividend, digits), n.mul(guess, y.digits));
+  Value isLess = n.is(Predicate::ult, x.significand, y.significand);
+  Value dividend = n.make<arith::ShLIOp>(x.significand, n.count(isLess));
+  Value reciprocal = reciprocalOf(n, n.toReal(y.significand));
+  Value guess = n.toNumber(n.times(n.times(n.toReal(dividend), reciprocal), n.real(implicitBit)));
+  Value rest = n.sub(n.make<arith::ShLIOp>(dividend, significandBits), n.mul(guess, y.significand));
   Value more = n.toNumber(n.times(n.toReal(rest), reciprocal));
   guess = n.add(guess, more);
-  rest = n.sub(rest, n.mul(more, y.digits));
+  rest = n.sub(rest, n.mul(more, y.significand));
   Value twice = n.add(rest, rest);
-  Value isMore = n.is(Predicate::sgt, twice, y.digits);
-  Value isFewer = n.is(Predicate::slt, n.add(twice, y.digits), 0);
+  Value isMore = n.is(Predicate::sgt, twice, y.significand);
+  Value isFewer = n.is(Predicate::slt, n.add(twice, y.significand), 0);
   Value step = n.sub(n.count(isMore), n.count(isFewer));
-  return {n.add(guess, step), n.sub(rest, n.mul(step, y.digits)),
+  return {n.add(guess, step), n.sub(rest, n.mul(step, y.significand)),
           n.add(n.sub(n.sub(x.exponent, y.exponent), n.count(isLess)), bias)};
 }
 
-/// Of the root of x: of its digits times 2^23, or 2^24 where the exponent is odd.
+/// The square root of x: that of its significand times 2^23, or 2^24 where the exponent is odd.
 Rounded root(Numbers &n, const Parts &x) {
   Value exponent = n.add(x.exponent, -bias), isOdd = n.make<arith::AndIOp>(exponent, 1);
-  Value square = n.make<arith::ShLIOp>(x.digits, isOdd), real = n.toReal(square);
+  Value square = n.make<arith::ShLIOp>(x.significand, isOdd), real = n.toReal(square);
   Value half = n.times(real, n.real(-0.5F));
   Value inverse = n.realOf(n.sub(n.constant(0x5f3759df), n.make<arith::ShRUIOp>(n.bitsOf(real), 1)));
   for (int step = 0; step < 4; ++step)
     inverse = n.times(inverse, n.make<arith::AddFOp>(n.real(1.5F), n.times(n.times(half, inverse), inverse)));
   // 2^11.5, and half of its reciprocal.
   Value guess = n.toNumber(n.times(n.times(real, inverse), n.real(2896.3093F)));
-  Value rest = n.sub(n.make<arith::ShLIOp>(square, digits), n.mul(guess, guess));
+  Value rest = n.sub(n.make<arith::ShLIOp>(square, significandBits), n.mul(guess, guess));
   Value more = n.toNumber(n.times(n.toReal(rest), n.times(inverse, n.real(1.7263349e-4F))));
   rest = n.sub(rest, n.mul(more, n.add(n.add(guess, guess), more)));
   guess = n.add(guess, more);
@@ -132,13 +133,13 @@ Rounded root(Numbers &n, const Parts &x) {
 
 /// The bits of a rounded number whose exponent is one of f32's.
 Value join(Numbers &n, const Rounded &made) {
-  return n.add(n.make<arith::ShLIOp>(n.add(made.exponent, -1), digits), made.nearest);
+  return n.add(n.make<arith::ShLIOp>(n.add(made.exponent, -1), significandBits), made.nearest);
 }
 
-/// The bits of one of any exponent: infinite above f32's, and with fewer digits below, rounded once.
+/// The bits of one of any exponent: infinite above f32's range, and a subnormal, rounded once, below it.
 Value joinAny(Numbers &n, const Rounded &made) {
   Value dropped = n.sub(n.constant(1), made.exponent);
-  dropped = arith::MinSIOp::create(n.b, n.loc, dropped, n.constant(digits + 3));
+  dropped = arith::MinSIOp::create(n.b, n.loc, dropped, n.constant(significandBits + 3));
   dropped = arith::MaxSIOp::create(n.b, n.loc, dropped, n.constant(1));
   Value kept = n.make<arith::ShRUIOp>(made.nearest, dropped);
   Value half = n.make<arith::ShLIOp>(n.constant(1), n.add(dropped, -1));
@@ -186,14 +187,14 @@ Divisor prepare(Numbers &n, Value divisor, Value asked) {
   Value reciprocal = reciprocalOf(n, magnitude);
   Value isLeft = fma(n, arith::NegFOp::create(n.b, n.loc, magnitude), reciprocal, n.real(1));
   reciprocal = fma(n, reciprocal, isLeft, reciprocal);
-  // The square of an odd number of 24 digits has 47 and more.
-  Value odd = n.realOf(n.make<arith::OrIOp>(n.make<arith::AndIOp>(n.bitsOf(asked), firstDigit - 1), 0x3f800001));
+  // The square of an odd significand of 24 bits needs 47 bits or more, so that a product alone is rounded.
+  Value odd = n.realOf(n.make<arith::OrIOp>(n.make<arith::AndIOp>(n.bitsOf(asked), implicitBit - 1), 0x3f800001));
   Value square = n.times(odd, odd);
   Value isExact = n.is(Predicate::ne, n.bitsOf(fma(n, odd, odd, arith::NegFOp::create(n.b, n.loc, square))), 0);
-  // Of the largest digits alone the reciprocal may not be the nearest (Markstein, Computation of elementary functions
-  // on the IBM RISC System/6000 processor, 1990).
-  Value isCommon = n.is(Predicate::ne, n.make<arith::AndIOp>(bits, firstDigit - 1), firstDigit - 1);
-  Value isBetween = n.is(Predicate::ult, n.add(bits, -(2 * firstDigit)), 249 * firstDigit);
+  // Of a significand of ones alone the reciprocal may not be the nearest (Markstein, Computation of elementary
+  // functions on the IBM RISC System/6000 processor, 1990).
+  Value isCommon = n.is(Predicate::ne, n.make<arith::AndIOp>(bits, implicitBit - 1), implicitBit - 1);
+  Value isBetween = n.is(Predicate::ult, n.add(bits, -(2 * implicitBit)), 249 * implicitBit);
   return {magnitude, reciprocal, n.both(n.both(isExact, isCommon), isBetween)};
 }
 
@@ -206,9 +207,9 @@ Value expandQuotient(Numbers &n, Value dividend, Value divisor, const Divisor &s
   for (int step = 0; step < 2; ++step)
     quotient = fma(n, fma(n, negative, quotient, magnitude), shared.reciprocal, quotient);
   Value usual = n.bitsOf(quotient);
-  // What a step leaves has to be a number: digits of the dividend's go down by 47.
-  Value isBetween = n.both(n.is(Predicate::ult, n.add(x, -(26 * firstDigit)), infinityBits - 26 * firstDigit),
-                           n.is(Predicate::ult, n.add(usual, -(2 * firstDigit)), 252 * firstDigit));
+  // The remainder of a step must be exact: its last bit is 2^-46 of the dividend's first.
+  Value isBetween = n.both(n.is(Predicate::ult, n.add(x, -(26 * implicitBit)), infinityBits - 26 * implicitBit),
+                           n.is(Predicate::ult, n.add(usual, -(2 * implicitBit)), 252 * implicitBit));
   Value isUsual = n.both(shared.isFit, n.either(isBetween, n.is(Predicate::eq, x, 0)));
   Value bits = branch(
       n, isUsual, [&](Numbers &) { return usual; },
@@ -237,7 +238,7 @@ Value expandRoot(Numbers &n, Value of) {
   return n.realOf(n.choose(isItself, x, n.choose(isNone, n.constant(nanBits), made)));
 }
 
-/// An integer of 64 bits without a sign, to some 23 digits.
+/// An unsigned integer of 64 bits as f32, with a relative error of some 2^-23.
 Value toRealWide(Numbers &n, Value x) {
   auto word = [&](Value of) -> Value {
     Value narrow = arith::TruncIOp::create(n.b, n.loc, n.b.getI32Type(), of);
@@ -250,11 +251,11 @@ Value toRealWide(Numbers &n, Value x) {
 Value toWide(Numbers &n, Value real) {
   auto wide = [&](Value of) -> Value { return arith::ExtUIOp::create(n.b, n.loc, n.b.getI64Type(), of); };
   Value bits = n.bitsOf(real), zero = n.constant(0);
-  Value up = n.add(n.make<arith::ShRUIOp>(bits, digits), -bias - digits);
-  Value all = wide(n.make<arith::OrIOp>(n.make<arith::AndIOp>(bits, firstDigit - 1), firstDigit));
+  Value up = n.add(n.make<arith::ShRUIOp>(bits, significandBits), -bias - significandBits);
+  Value all = wide(n.make<arith::OrIOp>(n.make<arith::AndIOp>(bits, implicitBit - 1), implicitBit));
   Value above = n.make<arith::ShLIOp>(all, wide(arith::MaxSIOp::create(n.b, n.loc, up, zero)));
   Value down = arith::MinSIOp::create(n.b, n.loc, arith::MaxSIOp::create(n.b, n.loc, n.sub(zero, up), zero),
-                                      n.constant(digits + 1));
+                                      n.constant(significandBits + 1));
   return n.choose(n.is(Predicate::sge, up, 0), above, n.make<arith::ShRUIOp>(all, wide(down)));
 }
 
@@ -276,7 +277,7 @@ Value divideByGuesses(Numbers &n, Value x, Value y, bool isRemainder) {
   return isRemainder ? rest : quotient;
 }
 
-/// By a number below 2^16: what is left of each 16 digits, with the next 16, is below 2^32.
+/// By a number below 2^16, 16 bits at a time: a remainder with the next 16 bits is below 2^32.
 Value divideBySmall(Numbers &n, Value x, uint64_t divisor, bool isRemainder) {
   auto narrow = [&](Value of) -> Value { return arith::TruncIOp::create(n.b, n.loc, n.b.getI32Type(), of); };
   auto wide = [&](Value of) -> Value { return arith::ExtUIOp::create(n.b, n.loc, n.b.getI64Type(), of); };

@@ -143,10 +143,10 @@ TEST_F(Quotients, FloatsAreRoundedOnce) {
       check(random(), random());
     for (int i = 0; i < 300; ++i)
       check(0x3f800000 + random() % 0x01000000, 0x3f800000 + random() % 0x01000000);
-    // Results around the smallest normal number, and dividends without a first digit.
+    // Results around the smallest normal number, and subnormal dividends.
     for (int i = 0; i < 300; ++i)
       check(random() % 0x01800000, 0x3e000000 + random() % 0x03000000);
-    // The reciprocal of the largest digits.
+    // The reciprocal of a significand of ones.
     check(0x3f800000, 0x3fffffff);
     // Quotients as near to the middle between two numbers as can be: divisors times odd numbers that are 1 or -1 modulo
     // 2^24.
@@ -229,7 +229,7 @@ TEST_F(Quotients, ConstantDivisors) {
   auto numberOf = [&](uint64_t x) {
     return cast<IntegerAttr>(evaluate({IntegerAttr::get(i64, APInt(64, x))})).getValue().getZExtValue();
   };
-  // Powers of two are shifts, and numbers of 16 digits need no branch.
+  // Powers of two are shifts, and divisors of 16 bits need no branch.
   for (int64_t by : {int64_t(8), int64_t(11), int64_t(65535), int64_t(65537), int64_t(1) << 40}) {
     for (uint64_t x :
          {uint64_t(0), uint64_t(1000), uint64_t(0xffffffff), ~uint64_t(21), ~uint64_t(0), uint64_t(1) << 63}) {

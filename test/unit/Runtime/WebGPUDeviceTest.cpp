@@ -72,6 +72,24 @@ protected:
 
   void copyAndFillBytes();
 
+  /// Has a call fail in each way at its first times, with a device that begins as `fresh`.
+  void failEachTime(const char *call, int times, const FakeWebGPU &fresh) {
+    for (const uint32_t with : {2u, 3u, 0u})
+      for (int after = 1; after <= times; ++after) {
+        *fake = fresh;
+        fake->failIn = call;
+        fake->failWith = with;
+        fake->after = after;
+        const Status status = tryAll();
+        // Memory of programs is asked for again.
+        const bool wasCalled = fake->after <= 0 && !(std::string_view(call) == "wgpuDeviceCreateBuffer" && with == 3);
+        EXPECT_EQ(status.isOk(), !wasCalled) << call << ' ' << with << ' ' << after << ' ' << status.toString();
+        if (wasCalled && with == 0)
+          EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << call << after;
+        expectNothingLeft();
+      }
+  }
+
   FakeWebGPU *fake = nullptr;
 };
 
@@ -290,20 +308,7 @@ TEST_F(WebGPUDeviceTest, EveryCallMayFail) {
         "wgpuDeviceCreateShaderModuleTrusted", "wgpuDeviceCreateComputePipeline", "wgpuDeviceCreateBindGroup",
         "wgpuCommandEncoderCopyBufferToBuffer", "wgpuComputePassEncoderDispatchWorkgroups", "wgpuCommandEncoderFinish",
         "wgpuQueueWriteBuffer", "wgpuQueueSubmitForIndex", "wgpuBufferMapAsync", "wgpuDevicePoll"})
-    for (const uint32_t with : {2u, 3u, 0u})
-      for (int after = 1; after <= 4; ++after) {
-        *fake = {};
-        fake->failIn = call;
-        fake->failWith = with;
-        fake->after = after;
-        const Status status = tryAll();
-        // Memory of programs is asked for again.
-        const bool wasCalled = fake->after <= 0 && !(std::string_view(call) == "wgpuDeviceCreateBuffer" && with == 3);
-        EXPECT_EQ(status.isOk(), !wasCalled) << call << ' ' << with << ' ' << after << ' ' << status.toString();
-        if (wasCalled && with == 0)
-          EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << call << after;
-        expectNothingLeft();
-      }
+    failEachTime(call, 4, {});
 }
 
 class DawnDeviceTest : public WebGPUDeviceTest {
@@ -385,19 +390,7 @@ TEST_F(DawnDeviceTest, CopiesAndFillsBytes) { copyAndFillBytes(); }
 TEST_F(DawnDeviceTest, EveryCallMayFail) {
   for (const char *call : {"wgpuDeviceCreateBuffer", "wgpuDeviceCreateShaderModule", "wgpuDeviceCreateComputePipeline",
                            "wgpuCommandEncoderFinish", "wgpuQueueSubmit", "wgpuBufferMapAsync", "wgpuInstanceWaitAny"})
-    for (const uint32_t with : {2u, 3u, 0u})
-      for (int after = 1; after <= 3; ++after) {
-        *fake = {.immediateBytes = 64};
-        fake->failIn = call;
-        fake->failWith = with;
-        fake->after = after;
-        const Status status = tryAll();
-        const bool wasCalled = fake->after <= 0 && !(std::string_view(call) == "wgpuDeviceCreateBuffer" && with == 3);
-        EXPECT_EQ(status.isOk(), !wasCalled) << call << ' ' << with << ' ' << after << ' ' << status.toString();
-        if (wasCalled && with == 0)
-          EXPECT_THAT(status.toString(), HasSubstr("the device is lost: pulled out")) << call << after;
-        expectNothingLeft();
-      }
+    failEachTime(call, 3, {.immediateBytes = 64});
 }
 
 TEST_F(WebGPUDeviceTest, RefusesObjectsThatAreNone) {

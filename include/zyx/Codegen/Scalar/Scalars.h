@@ -82,9 +82,9 @@ void splitWideIntegers(mlir::FunctionOpInterface body);
 /// Ops of subgroups, and numbers of them, as those of MLIR's gpu dialect, which has conversions to others.
 void lowerSubgroups(mlir::FunctionOpInterface body);
 
-/// Quotients and roots of f32 on scalars, and quotients and remainders of 64 bits, become ops without them: by integers
-/// of 32 bits, each rounded once, denormals too. Where NVIDIA's driver of Vulkan (580) calls a routine for one of
-/// these, some kernels have garbage; and Vulkan promises no driver's quotient of f32 to be the nearest. Behind
+/// Replaces division and square roots of scalars of f32, and division and remainders of scalars of 64 bits, by ops that
+/// are correctly rounded, subnormals included. Where NVIDIA's driver of Vulkan (580) calls a routine for one of these,
+/// some kernels compute garbage; and Vulkan promises no driver's division of f32 to be correctly rounded. Call it after
 /// `spellOut`.
 void expandQuotients(mlir::FunctionOpInterface body);
 
