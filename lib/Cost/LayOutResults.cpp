@@ -52,8 +52,8 @@ public:
   void run();
   /// Only what stands beside the scores of attentions, for a processor with such vectors.
   void turnBiases(int64_t vectorBytes);
-  /// What groups without products write across what they read, for a processor: each element would be a store, or a
-  /// read.
+  /// What groups without products write across what they read: each element would be a store, or a read, or a copy in
+  /// between.
   void turnAsRead();
   /// The same for a card, whose threads read as many bytes at once: rows of keys, which may be padded.
   void layOutBiases(int64_t laneBytes);
@@ -503,6 +503,7 @@ void LayOutResults::runOnOperation() {
       layouter.turnBiases(record->vector.bytes);
       layouter.turnAsRead();
     } else {
+      layouter.turnAsRead();
       layouter.run();
     }
     if (record->simt.laneBytes != 0)

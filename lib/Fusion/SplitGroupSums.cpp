@@ -38,16 +38,18 @@ struct EachSum {
 
 class GroupSums {
 public:
-  explicit GroupSums(Block &block) : block(block) {}
+  GroupSums(Block &block, const zyx::target::TargetInfo &machine) : block(block), machine(machine) {}
   void run();
 
 private:
   std::optional<int64_t> findNeighbours(ReduceOp op) const;
+  bool isWorth(ReduceOp op, int64_t neighbours) const;
   void split(ReduceOp op, int64_t dim);
   Value spread(OpBuilder &builder, Value value, int64_t dim, int64_t extent);
   Value spreadSum(OpBuilder &builder, ReshapeOp op, int64_t dim);
 
   Block &block;
+  const zyx::target::TargetInfo &machine;
   llvm::DenseMap<Operation *, EachSum> sums;
   /// What was made of values for each neighbour, by the value and the dimension; null for what hangs on no sum.
   llvm::DenseMap<std::pair<Value, int64_t>, Value> known;
@@ -55,10 +57,40 @@ private:
 
 } // namespace
 
+/// Bytes of an element in memory: what is computed of it may be wider.
+static int64_t storedBytes(Value value) {
+  const int64_t elements = typeOf(value).getNumElements();
+  int64_t bits = 0;
+  SmallVector<Value> work{value};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next).second || typeOf(next).getNumElements() != elements)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (op && (isElementwise(op) || isView(op)))
+      llvm::append_range(work, op->getOperands());
+    else
+      bits = std::max<int64_t>(bits, typeOf(next).getElementTypeBitWidth());
+  }
+  return llvm::divideCeil(bits, 8);
+}
+
+/// A vector has room for more than these neighbours. A card reads a sector for them, more than once, and the sectors of
+/// the next groups are those of other programs; sums of channels are further launches, which large images alone pay.
+bool GroupSums::isWorth(ReduceOp op, int64_t neighbours) const {
+  constexpr int64_t mostNeighbours = 32, sectorBytes = 32, fewestWasted = 32 << 20;
+  if (!machine.hasSubgroups())
+    return neighbours < mostNeighbours;
+  const int64_t bytes = neighbours * storedBytes(op.getX());
+  return bytes != 0 && bytes < sectorBytes &&
+         typeOf(op.getX()).getNumElements() / neighbours * (sectorBytes - bytes) >= fewestWasted;
+}
+
 /// The dimension of few neighbours, each of which many others are combined with, while the next dimension in memory is
 /// kept.
 std::optional<int64_t> GroupSums::findNeighbours(ReduceOp op) const {
-  constexpr int64_t mostNeighbours = 32, fewestPositions = 16, fewestElements = 4096, fewestChannels = 16;
+  constexpr int64_t fewestPositions = 16, fewestElements = 4096, fewestChannels = 16;
   const std::optional<int64_t> dim = zyx::fusion::findContiguousDim(op.getX());
   auto isReduced = [&](int64_t d) { return llvm::is_contained(op.getDims(), d); };
   if (!dim || *dim == 0 || !isReduced(*dim) || isReduced(*dim - 1) || op.getDims().size() < 2)
@@ -68,10 +100,10 @@ std::optional<int64_t> GroupSums::findNeighbours(ReduceOp op) const {
   for (int64_t d : op.getDims())
     positions *= d == *dim ? 1 : shape[d];
   const int64_t neighbours = shape[*dim];
-  const bool isWorth = neighbours > 1 && neighbours < mostNeighbours && positions >= fewestPositions &&
-                       shape[*dim - 1] > 1 && neighbours * shape[*dim - 1] >= fewestChannels &&
+  const bool isLarge = neighbours > 1 && positions >= fewestPositions && shape[*dim - 1] > 1 &&
+                       neighbours * shape[*dim - 1] >= fewestChannels &&
                        typeOf(op.getX()).getNumElements() >= fewestElements;
-  return isWorth && !matchContraction(op) ? dim : std::nullopt;
+  return isLarge && isWorth(op, neighbours) && !matchContraction(op) ? dim : std::nullopt;
 }
 
 void GroupSums::split(ReduceOp op, int64_t dim) {
@@ -184,9 +216,8 @@ namespace {
 
 struct SplitGroupSums : zyx::fusion::impl::SplitGroupSumsPassBase<SplitGroupSums> {
   void runOnOperation() override {
-    if (zyx::fusion::getMachine(getOperation()).hasSubgroups())
-      return;
-    auto split = [](Block &block) { GroupSums(block).run(); };
+    const zyx::target::TargetInfo &machine = zyx::fusion::getMachine(getOperation());
+    auto split = [&](Block &block) { GroupSums(block, machine).run(); };
     if (failed(zyx::fusion::rewriteBlocks(getOperation(), split)))
       signalPassFailure();
   }

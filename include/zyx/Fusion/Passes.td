@@ -601,8 +601,8 @@ def SplitGroupSumsPass : Pass<"zyx-fusion-split-group-sums", "::mlir::func::Func
     combined first, and then neighbours, once for each of them; what is computed of the result for them is stored for
     each of them, too. So all channels are one dimension of what reads them, and vectors run along it.
 
-    For machines whose programs have vectors. Where they are threads of subgroups (`#kernel.target` of the module), nothing
-    changes.
+    For machines whose programs have vectors. Where they are threads of subgroups (`#kernel.target` of the module),
+    neighbours that fill no sector of memory are split where much of what is read would be for nothing.
 
     ```mlir
     %0 = graph.reduce add %x dims = [2, 3, 4] : tensor<2x16x6x56x56xf32> -> tensor<2x16xf32>

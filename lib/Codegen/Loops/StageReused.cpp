@@ -53,6 +53,44 @@ bool isSlow(Operation *op) {
          isa<math::SqrtOp, arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op);
 }
 
+/// Whether threads that share a tile hold their parts of it in registers from one walk to the next: those of one long
+/// dimension. What has several is walked by loops.
+bool isHeldInRegisters(RankedTensorType type, int64_t lanes, int64_t threads) {
+  return llvm::count_if(type.getShape(), [](int64_t extent) { return extent != 1; }) <= 1 &&
+         staysInRegisters(type.getNumElements(), lanes, threads);
+}
+
+/// The dimension of which neighbours lie side by side where a row is read. They do so where it is kept, too: who
+/// reads vectors of them would write each element alone, all into the same bank, and the next walk would go along
+/// another axis, where a workgroup meets at each row.
+int64_t lastDim(LoadOp load) {
+  auto type = cast<RankedTensorType>(load.getType());
+  for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
+    if (type.getDimSize(dim) > 1 && strideOf(load.getView(), static_cast<unsigned>(dim)) == 1)
+      return dim;
+  return type.getRank() - 1;
+}
+
+/// The same of what is computed of rows, element by element.
+int64_t lastDim(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Value> work{value};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Operation *def = work.pop_back_val().getDefiningOp();
+    if (!def || def->getBlock() != value.getParentBlock())
+      continue;
+    if (auto load = dyn_cast<LoadOp>(def); load && cast<RankedTensorType>(load.getType()).getShape() == type.getShape())
+      return lastDim(load);
+    if (isElementwise(def))
+      for (Value operand : def->getOperands())
+        if (auto tile = dyn_cast<RankedTensorType>(operand.getType());
+            tile && tile.getShape() == type.getShape() && seen.insert(operand).second)
+          work.push_back(operand);
+  }
+  return type.getRank() - 1;
+}
+
 /// A tile that was put into memory, and what reads it there.
 struct StagedTile {
   /// The tile, what others read instead, and the ops from the one to the other.
@@ -165,7 +203,9 @@ private:
     auto [entry, isNew] = known.try_emplace(value, false);
     if (!isNew)
       return entry->second;
-    const bool result = isMeant(def) || llvm::any_of(def->getOperands(), [&](Value v) {
+    // What threads have one of for a row is not computed for each element.
+    const bool isOfEach = threads == 1 || cast<RankedTensorType>(value.getType()).getNumElements() > 1;
+    const bool result = (isOfEach && isMeant(def)) || llvm::any_of(def->getOperands(), [&](Value v) {
                           return isTile(v) && dependsOn(v, isMeant, known);
                         });
     return known[value] = result;
@@ -191,25 +231,32 @@ private:
       return true;
     if (usedIn[value].size() < 2 || !dependsOn(value, isExpensive, expensive))
       return false;
-    // Where one op alone uses the value, and is itself used in as many phases, keep that op's result.
+    // Where one op alone uses the value, and is itself used in as many phases, keep that op's result. Threads share
+    // little memory: they keep what is widened as it was before.
     if (value.hasOneUse()) {
       Operation *user = *value.user_begin();
-      if (isElementwise(user) && usedIn[user->getResult(0)].size() == usedIn[value].size())
+      if (isElementwise(user) && usedIn[user->getResult(0)].size() == usedIn[value].size() && !widensForThreads(user))
         return false;
     }
-    return true;
+    Operation *def = value.getDefiningOp();
+    return !def || !widensForThreads(def) || !def->getOperand(0).hasOneUse();
+  }
+
+  bool widensForThreads(Operation *op) const {
+    return threads > 1 && isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op);
   }
 
   void keep(Value value) {
     auto type = cast<RankedTensorType>(value.getType());
     // Threads keep their parts of a short row in registers, and what there is one of for a row.
-    if (staysInRegisters(type.getNumElements(), lanes, threads) || (threads > 1 && type.getNumElements() == 1))
+    if (isHeldInRegisters(type, lanes, threads) || (threads > 1 && type.getNumElements() == 1))
       return;
     int64_t bytes = type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     if (bytes > left)
       return;
     left -= bytes;
-    staged.emplace_back().push_back(StagedTile::create(value, threads > 1 ? Space::Shared : Space::Private));
+    staged.emplace_back().push_back(threads > 1 ? StagedTile::create(value, Space::Shared, lastDim(value))
+                                                : StagedTile::create(value, Space::Private));
   }
 
   Block &block;
@@ -252,21 +299,10 @@ private:
     return typeOf(load).getNumElements() * llvm::divideCeil(typeOf(load).getElementTypeBitWidth(), 8);
   }
 
-  /// The dimension of which neighbours lie side by side where a row is read. They do so where it is kept, too: who
-  /// reads vectors of them would write each element alone, all into the same bank, and the next walk would go along
-  /// another axis, where a workgroup meets at each row.
-  static int64_t lastDim(LoadOp load) {
-    const RankedTensorType type = typeOf(load);
-    for (int64_t dim = type.getRank() - 1; dim >= 0; --dim)
-      if (type.getDimSize(dim) > 1 && strideOf(load.getView(), static_cast<unsigned>(dim)) == 1)
-        return dim;
-    return type.getRank() - 1;
-  }
-
   /// Whether a program has a row of its own: others read what all have out of the caches.
   bool isOwnRow(LoadOp load) {
     const bool isOwn = llvm::any_of(load.getIndices(), [](Value index) { return !getConstantIntValue(index); });
-    return isOwn && isTile(load.getResult()) && !staysInRegisters(typeOf(load).getNumElements(), lanes, threads);
+    return isOwn && isTile(load.getResult()) && !isHeldInRegisters(typeOf(load), lanes, threads);
   }
 
   /// Each root is a walk, but for sums that look at one place, and those that are taken along with a maximum.
