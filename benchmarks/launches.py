@@ -85,10 +85,11 @@ class Runner:
     """A process of zyx-bench-kernels with one of the ways."""
 
     def __init__(self, command, way, log):
-        self.log = open(log, "w+")
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True,
-                                        env={**os.environ, "ZYX_CUDA_GRAPHS": way, "ZYX_CACHE_DIR": "off",
-                                             "ZYX_DEBUG": "devices"})
+        with open(log, "w") as file:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file, text=True,
+                                            env={**os.environ, "ZYX_CUDA_GRAPHS": way, "ZYX_CACHE_DIR": "off",
+                                                 "ZYX_DEBUG": "devices"})
+        self.log = open(log)
 
     def ask(self, line):
         self.process.stdin.write(line + "\n")
