@@ -52,7 +52,7 @@ private:
     GraphNode first = nullptr, second = nullptr;
     bool isKernel = false;
     /// Of a kernel, where some are chosen.
-    Occupancy occupancy;
+    Occupancy occupancy = {};
     GraphNode last() const { return second ? second : first; }
   };
   /// What the driver says; without kernels that begin early the next graph may be made.
