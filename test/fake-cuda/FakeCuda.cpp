@@ -318,6 +318,8 @@ int cuDriverGetVersion(int *version) {
     state().facts.version = std::atoi(given);
   if (const char *given = std::getenv("FAKE_CUDA_CAPABILITY"))
     state().facts.capability = std::atoi(given);
+  if (const char *given = std::getenv("FAKE_CUDA_PROCESSORS"))
+    state().facts.processors = std::max(1, std::atoi(given));
   if (const char *given = std::getenv("FAKE_CUDA_SEED"))
     state().facts.graphSeed = std::strtoull(given, nullptr, 0);
   *version = state().facts.version;
@@ -364,7 +366,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int) {
     *value = state().facts.kilohertz;
     break;
   case 16:
-    *value = 4;
+    *value = state().facts.processors;
     break;
   case 75:
     *value = capability / 10;
@@ -682,6 +684,23 @@ int cuModuleGetFunction(Function *function, Module module, const char *name) {
   });
 }
 int cuFuncSetAttribute(Function, int, int) { return success; }
+int cuFuncGetAttribute(int *value, int attribute, Function function) {
+  if (strikes(state().facts.failQuestion))
+    return invalid;
+  *value = attribute == 1 && function->program ? static_cast<int>(function->program->sharedBytes) : 0;
+  return attribute == 1 ? success : invalid;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, Function function, int threads, size_t sharedBytes) {
+  if (strikes(state().facts.failQuestion))
+    return invalid;
+  static const zyx::ptx::Program nothing;
+  zyx::ptx::Launch launch;
+  launch.program = function->program ? function->program : &nothing;
+  launch.threads[0] = static_cast<unsigned>(threads);
+  launch.dynamicSharedBytes = static_cast<uint32_t>(sharedBytes);
+  *groups = static_cast<int>(zyx::ptx::residentGroups(launch));
+  return success;
+}
 /// In the map: what copies need of it, the address first.
 int cuTensorMapEncodeTiled(TensorMap *map, int type, unsigned rank, void *address, const uint64_t *extents,
                            const uint64_t *strides, const unsigned *box, const unsigned *every, int interleave,

@@ -19,13 +19,14 @@
 
 struct FakeCuda {
   // What it says that it is.
-  int version = 13000, devices = 1, capability = 90, kilohertz = 1980000;
+  int version = 13000, devices = 1, capability = 90, kilohertz = 1980000, processors = 4;
   uint64_t memoryBytes = uint64_t(1) << 30;
   /// Of which other processes have so many.
   uint64_t othersBytes = 0;
 
   // Faults: the n-th call from now on, from 1, says so; 0 for none.
-  int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0, failPeerCopy = 0, failAccess = 0, failWait = 0;
+  int failAllocation = 0, failLaunch = 0, failPinned = 0, failGraph = 0, failPeerCopy = 0, failAccess = 0, failWait = 0,
+      failQuestion = 0;
   /// Streams cannot be held back.
   bool hasNoGates = false;
   /// So many allocations may be alive, or any number where it is negative.

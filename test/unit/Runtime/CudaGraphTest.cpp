@@ -117,6 +117,53 @@ TEST_F(CudaGraphTest, WritesMemoryAgainBehindItsReaders) {
   EXPECT_EQ(fake->edges, 3);
 }
 
+// The driver has four multiprocessors.
+TEST_F(CudaGraphTest, ChoosesKernelsThatHaveRoom) {
+  Artifact artifact = programOf({increment(in, 4), increment(4, 5), increment(5, out), increment(4, more)}, {0, 4096});
+  expect(artifact, "chosen", 3, 2);
+  EXPECT_EQ(fake->edges, 3);
+  EXPECT_EQ(fake->earlyEdges, 3);
+  // Of 20 workgroups each would have five, and the first that is free 16, if the second kernel were in front, of which
+  // none has two.
+  artifact.kernels.push_back(artifact.kernels[0]);
+  artifact.kernels[0].groupThreads = 64;
+  artifact.kernels[1].groupThreads = 512;
+  artifact.kernels[1].sharedBytes = 200 << 10;
+  for (Command &command : artifact.commands)
+    std::get<Launch>(command.action).grid = {20, 1, 1};
+  std::get<Launch>(artifact.commands[1].action).kernel = 1;
+  expect(artifact, "chosen", 3, 2);
+  EXPECT_EQ(fake->edges, 3);
+  // The second kernel, and the last one.
+  EXPECT_EQ(fake->earlyEdges, 2);
+  expect(artifact, "early", 3, 2);
+  EXPECT_EQ(fake->earlyEdges, 3);
+  expect(artifact, "chosen,branches", 3, 2);
+  EXPECT_EQ(fake->edges, 3);
+  EXPECT_EQ(fake->earlyEdges, 2);
+  // One that does not wait.
+  artifact.kernels[1].waits = false;
+  expect(artifact, "chosen", 3, 2);
+  EXPECT_EQ(fake->earlyEdges, 1);
+  // Nothing is known of where clusters lie.
+  artifact.kernels[0].clusterGroups = 2;
+  expect(artifact, "chosen", 3, 2);
+  EXPECT_EQ(fake->earlyEdges, 0);
+}
+
+// Where the driver does not say what a kernel takes, there is no graph.
+TEST_F(CudaGraphTest, GoesOnWithoutWhatCannotBeAsked) {
+  const Artifact artifact = programOf({increment(in, 4), increment(4, out), increment(4, more)}, {0});
+  for (const int question : {1, 2}) {
+    fake->failQuestion = question;
+    expect(artifact, "chosen", 2, 2);
+    // The second run had none, the third and the fourth had one.
+    EXPECT_EQ(fake->failQuestion, 0);
+    EXPECT_EQ(fake->graphLaunches, 2);
+    EXPECT_EQ(fake->earlyEdges, 2);
+  }
+}
+
 TEST_F(CudaGraphTest, KernelsThatDoNotWaitBeginLate) {
   const Artifact artifact = programOf(diamond(increment, copy), {0, 4096, 8192}, /*waits=*/false);
   for (const char *graphs : {"early", "early,branches"}) {
@@ -168,8 +215,14 @@ TEST_F(CudaGraphTest, RefusesWhatIsNoWay) {
   setenv("ZYX_CUDA_GRAPHS", "late", 1);
   const auto device = createDevice("cuda");
   ASSERT_FALSE(device.isOk());
-  EXPECT_THAT(device.status().message(),
-              HasSubstr("ZYX_CUDA_GRAPHS is 'late'; it may be chain, early, branches or early,branches"));
+  EXPECT_THAT(
+      device.status().message(),
+      HasSubstr(
+          "ZYX_CUDA_GRAPHS is 'late'; it may be chain, chosen, early, branches, chosen,branches or early,branches"));
+  for (const char *way : {"chosen,", "chain,branches", "early,chosen", "branches,early", "chosen,branches,branches"}) {
+    setenv("ZYX_CUDA_GRAPHS", way, 1);
+    EXPECT_FALSE(createDevice("cuda").isOk()) << way;
+  }
   expectNothingLeft();
 }
 
@@ -263,7 +316,7 @@ Artifact numbersOfTrips() {
 }
 
 TEST_F(CudaGraphTest, FindsNumbersOfTripsInATable) {
-  for (const char *graphs : {"chain", "early", "branches", "early,branches"}) {
+  for (const char *graphs : {"chain", "chosen", "early", "branches", "chosen,branches", "early,branches"}) {
     setenv("ZYX_CUDA_GRAPHS", graphs, 1);
     fake->edges = 0;
     std::shared_ptr<Device> device = *createDevice("cuda");

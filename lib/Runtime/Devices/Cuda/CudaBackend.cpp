@@ -119,7 +119,7 @@ public:
     return driver.statusOf(driver.streamWaitValue(native(stream), reinterpret_cast<Address>(word), 1, waitForEqual));
   }
   std::unique_ptr<CommandGraph> createGraph() override {
-    return driver.graphCreate ? std::make_unique<CudaGraph>(driver, context, beginsEarly) : nullptr;
+    return driver.graphCreate ? std::make_unique<CudaGraph>(driver, context, early) : nullptr;
   }
 
   bool isPeer(const Backend &other) const override {
@@ -152,8 +152,7 @@ private:
   /// What allocations come from: a pool of our own, so that nobody else's memory is kept or let go.
   MemoryPoolHandle memory = nullptr;
   bool isCounted = false;
-  /// Whether kernels of graphs begin before the kernel that they are behind is over.
-  std::atomic<bool> beginsEarly = false;
+  EarlyKernels early;
 };
 
 Status CudaBackend::open() {
@@ -184,14 +183,17 @@ Status CudaBackend::chooseGraphs() {
     return Status::ok();
   // On an H200 the other ways take time away from some programs, and cost others more: docs/device-cuda.md.
   const char *named = zyxVariable("CUDA_GRAPHS");
-  const std::string_view words = named ? named : "chain";
-  const bool isEarly = words == "early" || words == "early,branches", hasBranches = words.ends_with("branches");
-  if (!isEarly && words != "branches" && words != "chain")
+  const std::string_view words = named ? named : "chain", kernels = words.substr(0, words.find(','));
+  itsFacts.hasBranches = words.ends_with("branches");
+  early.areChosen = kernels == "chosen";
+  const bool areEarly = early.areChosen || kernels == "early";
+  if (words != "chain" && words != "branches" &&
+      (!areEarly || (words != kernels && words.substr(kernels.size()) != ",branches")))
     return Status::invalidArgument("ZYX_CUDA_GRAPHS is '" + std::string(words) +
-                                   "'; it may be chain, early, branches or early,branches");
-  itsFacts.hasBranches = hasBranches;
+                                   "'; it may be chain, chosen, early, branches, chosen,branches or early,branches");
   itsFacts.takesArguments = true;
-  beginsEarly = isEarly && driver.graphAddDependencies && card.capability >= earlyCapability;
+  early.areAllowed = areEarly && driver.graphAddDependencies && card.capability >= earlyCapability;
+  early.processors = static_cast<uint64_t>(card.processors);
   return Status::ok();
 }
 

@@ -13,6 +13,9 @@ using namespace zyx;
 using namespace zyx::runtime;
 using namespace zyx::runtime::cuda;
 
+/// Shared memory of each workgroup that the device takes, of all cards whose kernels begin early.
+static constexpr uint64_t reservedBytes = 1024;
+
 CudaGraph::~CudaGraph() {
   // Work of it that is in flight goes on.
   if (made)
@@ -64,19 +67,38 @@ Result<CommandGraph::Node> CudaGraph::add(const AnyCommand &command, std::span<c
   for (const Node node : behind)
     before.push_back(nodes[node].last());
   const auto *launch = std::get_if<LaunchCommand>(&command);
-  const bool isEarly = launch && launch->waits && behind.size() == 1 && nodes[behind[0]].isKernel && beginsEarly;
+  Nodes made{.isKernel = launch != nullptr};
+  if (launch && early.areAllowed && early.areChosen)
+    ZYX_RETURN_IF_ERROR(ask(*launch, made.occupancy));
+  const bool isEarly = launch && launch->waits && behind.size() == 1 && nodes[behind[0]].isKernel && early.areAllowed &&
+                       (!early.areChosen || isUncrowded(nodes[behind[0]].occupancy, made.occupancy, early.processors));
   const GraphNode kernelBefore = isEarly ? before[0] : nullptr;
   if (isEarly)
     before.clear();
-  Nodes made{.isKernel = launch != nullptr};
   ZYX_RETURN_IF_ERROR(std::visit([&](const auto &each) { return put(each, made); }, command));
   nodes.push_back(made);
   if (isEarly) {
     const EdgeData edge;
-    hasEarly = true;
+    ++numEarly;
     ZYX_RETURN_IF_ERROR(unlessRefused(driver.graphAddDependencies(graph, &kernelBefore, &made.first, &edge, 1)));
   }
   return nodes.size() - 1;
+}
+
+Status CudaGraph::ask(const LaunchCommand &launch, Occupancy &occupancy) {
+  const auto [known, isNew] = resident.try_emplace({launch.kernel, launch.threads});
+  auto &[groups, ownBytes] = known->second;
+  if (isNew) {
+    const auto function = driverHandle<Function>(launch.kernel);
+    ZYX_RETURN_IF_ERROR(
+        driver.check(driver.residentGroups(&groups, function, static_cast<int>(launch.threads), launch.sharedBytes),
+                     "ask how many workgroups a multiprocessor runs"));
+    ZYX_RETURN_IF_ERROR(driver.check(driver.functionGet(&ownBytes, functionOwnSharedBytes, function),
+                                     "ask how much shared memory a kernel declares"));
+  }
+  occupancy = {launch.groups, launch.threads, reservedBytes + launch.sharedBytes + static_cast<uint64_t>(ownBytes),
+               static_cast<uint64_t>(std::max(groups, 1)), launch.clusterGroups > 1};
+  return Status::ok();
 }
 
 Status CudaGraph::put(const LaunchCommand &launch, Nodes &made) {
@@ -102,12 +124,15 @@ Status CudaGraph::put(const FillCommand &fill, Nodes &made) {
 
 Status CudaGraph::unlessRefused(Code code) {
   const Status status = driver.statusOf(code);
-  if (!status && hasEarly && status.code() != ErrorCode::DeviceLost && beginsEarly.exchange(false))
+  if (!status && numEarly != 0 && status.code() != ErrorCode::DeviceLost && early.areAllowed.exchange(false))
     ZYX_DEBUG(Devices, "kernels of graphs do not begin early: " + status.message());
   return status;
 }
 
-Status CudaGraph::finish() { return unlessRefused(driver.graphInstantiate(&made, graph, 0)); }
+Status CudaGraph::finish() {
+  ZYX_DEBUG(Devices, std::to_string(numEarly) + " of " + std::to_string(nodes.size()) + " commands begin early");
+  return unlessRefused(driver.graphInstantiate(&made, graph, 0));
+}
 
 Status CudaGraph::change(const Nodes &itsNodes, const LaunchCommand &launch) {
   const KernelNode kernel = kernelOf(launch);

@@ -6,9 +6,12 @@
 #define ZYX_LIB_RUNTIME_DEVICES_CUDA_CUDAGRAPH_H
 
 #include "../Stream/Backend.h"
+#include "../Stream/Crowding.h"
 #include "Driver.h"
 
 #include <atomic>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace zyx::runtime::cuda {
@@ -19,13 +22,21 @@ template <typename T, typename HandleT> T driverHandle(HandleT handle) {
 }
 using GraphNode = Node;
 
-/// A graph of the driver. A kernel that waits, and is behind one other kernel alone, begins early where the driver can
-/// do that: docs/device-cuda.md says why that is safe.
+/// Which kernels of graphs begin before the one that they are behind is over.
+struct EarlyKernels {
+  /// False where the driver has none, and once it has refused a graph with such kernels.
+  std::atomic<bool> areAllowed = false;
+  /// Those alone that lose nothing by it on a card of so many multiprocessors, and not all that can.
+  bool areChosen = false;
+  uint64_t processors = 1;
+};
+
+/// A graph of the driver. A kernel that waits, and is behind one other kernel alone, may begin early:
+/// docs/device-cuda.md says why that is safe.
 class CudaGraph : public CommandGraph {
 public:
-  /// `beginsEarly` becomes false where the driver refuses a graph with such kernels.
-  CudaGraph(const Driver &driver, Context context, std::atomic<bool> &beginsEarly)
-      : driver(driver), context(context), beginsEarly(beginsEarly) {}
+  CudaGraph(const Driver &driver, Context context, EarlyKernels &early)
+      : driver(driver), context(context), early(early) {}
   ~CudaGraph() override;
 
   Result<Node> add(const AnyCommand &command, std::span<const Node> behind) override;
@@ -40,10 +51,13 @@ private:
   struct Nodes {
     GraphNode first = nullptr, second = nullptr;
     bool isKernel = false;
+    /// Of a kernel, where some are chosen.
+    Occupancy occupancy = {};
     GraphNode last() const { return second ? second : first; }
   };
   /// What the driver says; without kernels that begin early the next graph may be made.
   Status unlessRefused(Code code);
+  Status ask(const LaunchCommand &launch, Occupancy &occupancy);
   Status put(const LaunchCommand &launch, Nodes &made);
   Status put(const CopyCommand &copy, Nodes &made);
   Status put(const FillCommand &fill, Nodes &made);
@@ -56,8 +70,10 @@ private:
   Graph graph = nullptr;
   GraphExec made = nullptr;
   std::vector<Nodes> nodes;
-  std::atomic<bool> &beginsEarly;
-  bool hasEarly = false;
+  EarlyKernels &early;
+  size_t numEarly = 0;
+  /// By kernel and threads: workgroups that a multiprocessor has at once, and the shared memory that its code declares.
+  std::map<std::pair<KernelHandle, unsigned>, std::pair<int, int>> resident;
   /// What the next node stands behind.
   std::vector<GraphNode> before;
 };

@@ -49,7 +49,7 @@ inline constexpr unsigned streamNonBlocking = 1, eventDefault = 0, eventNoTiming
                           waitForEqual = 1;
 inline constexpr int jitErrorLog = 5, jitErrorLogSize = 6;
 inline constexpr int poolReleaseThreshold = 4;
-inline constexpr int functionSharedBytes = 8;
+inline constexpr int functionOwnSharedBytes = 1, functionSharedBytes = 8;
 /// Who may use the memory of a pool, laid out as the driver reads it: a device by its number.
 inline constexpr int placeOfDevice = 1, accessReadWrite = 3;
 struct PoolAccess {
@@ -161,6 +161,8 @@ struct EdgeData {
   X(copyPeer, cuMemcpyPeerAsync, (Address, Context, Address, Context, size_t, Stream))                                 \
   X(fillRows32, cuMemsetD2D32Async, (Address, size_t, unsigned, size_t, size_t, Stream))                               \
   X(functionSet, cuFuncSetAttribute, (Function, int, int))                                                             \
+  X(functionGet, cuFuncGetAttribute, (int *, int, Function))                                                           \
+  X(residentGroups, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *, Function, int, size_t))                       \
   X(streamWaitValue, cuStreamWaitValue32_v2, (Stream, Address, uint32_t, unsigned))                                    \
   X(graphCreate, cuGraphCreate, (Graph *, unsigned))                                                                   \
   X(graphDestroy, cuGraphDestroy, (Graph))                                                                             \

@@ -112,8 +112,9 @@ struct LaunchCommand {
   void **parameters = nullptr;
   /// A program is a workgroup, else a thread. Threads count all of them, however a driver groups them.
   bool isByGroup = false;
-  /// As artifact::Kernel says it.
+  /// As artifact::Kernel says them.
   bool waits = false;
+  unsigned clusterGroups = 0;
 
   uint64_t allThreads() const { return groups * uint64_t(threads); }
   /// Workgroups, where a driver has so many threads in each that are programs.

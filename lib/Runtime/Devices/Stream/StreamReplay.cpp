@@ -215,6 +215,7 @@ private:
     step.isEmpty = programs <= 0;
     step.shape = shapeOf(kernel, programs, context->facts().processors);
     step.sharedBytes = kernel.sharedBytes;
+    step.clusterGroups = kernel.clusterGroups;
     step.numBuffers = launch.buffers.size();
     step.numRead = step.numBuffers - kernel.numWritten;
     step.waits = kernel.waits;
@@ -437,8 +438,8 @@ private:
     const LaunchShape &shape = step.shape;
     const std::span<const KernelArgument> its = std::span(slots).subspan(step.slot, step.numArguments);
     void **const values = parameters.data() + step.parameter;
-    return LaunchCommand{step.kernel, shape.groups, shape.threads,   step.sharedBytes,
-                         its,         values,       shape.isByGroup, step.waits};
+    return LaunchCommand{step.kernel, shape.groups,    shape.threads, step.sharedBytes,  its,
+                         values,      shape.isByGroup, step.waits,    step.clusterGroups};
   }
   /// Of the number of a loop's trip to where its body reads it, from a table: in a graph a fill of 8 bytes may be two.
   CopyCommand copyOfNumber(const Step &loop, int64_t trip) const {

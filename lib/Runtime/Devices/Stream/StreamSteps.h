@@ -44,7 +44,7 @@ struct Step : CommandStep {
   std::vector<std::pair<size_t, size_t>> numbers;
   KernelHandle kernel{};
   LaunchShape shape;
-  uint32_t sharedBytes = 0;
+  uint32_t sharedBytes = 0, clusterGroups = 0;
   const std::string *name = nullptr;
   bool isEmpty = false;
   // Copy: whether it writes some of what it reads, which no node does.
