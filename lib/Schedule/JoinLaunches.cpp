@@ -5,6 +5,8 @@
 // Small kernels that do not wait for each other are one launch: a card begins a kernel when the one before is over,
 // which takes longer than what many a kernel of a small model does.
 //===----------------------------------------------------------------------===//
+#include "CommandOrder.h"
+
 #include "zyx/Codegen/Loops/SettledMemory.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -26,6 +28,7 @@ namespace zyx::schedule {
 
 using namespace mlir;
 using namespace zyx::kernel;
+using zyx::schedule::CommandOrder;
 using zyx::target::TargetInfo;
 namespace plan = zyx::plan;
 namespace fits = zyx::target::fits::launches;
@@ -90,7 +93,6 @@ public:
   void run(Block &block);
 
 private:
-  struct Order;
   struct Places;
   void takeOut(Places &places, unsigned own);
   bool moveBehind(Places &places, unsigned own, unsigned depth);
@@ -416,51 +418,10 @@ plan::LaunchOp LaunchJoiner::join(MutableArrayRef<plan::LaunchOp> launches) {
   return made;
 }
 
-/// What each command of a block waits for, of those in front of it, by the memory that both use; the most commands that
-/// follow each other up to it, and from it on.
-struct LaunchJoiner::Order {
-  explicit Order(ArrayRef<plan::CommandOpInterface> commands);
-  SmallVector<llvm::SmallSetVector<unsigned, 8>> waits;
-  SmallVector<unsigned> before, behind;
-  /// Of the longest chain.
-  unsigned length = 0;
-};
-
-LaunchJoiner::Order::Order(ArrayRef<plan::CommandOpInterface> commands)
-    : waits(commands.size()), before(commands.size()), behind(commands.size()) {
-  struct Use {
-    std::optional<unsigned> writer;
-    SmallVector<unsigned> readers;
-  };
-  llvm::DenseMap<Value, Use> uses;
-  for (auto [i, each] : llvm::enumerate(commands)) {
-    plan::CommandOpInterface command = each;
-    for (Value buffer : command.getReadBuffers())
-      if (std::optional<unsigned> writer = uses[plan::getStorage(buffer).base].writer)
-        waits[i].insert(*writer);
-    for (Value buffer : command.getWrittenBuffers()) {
-      Use &use = uses[plan::getStorage(buffer).base];
-      if (use.writer)
-        waits[i].insert(*use.writer);
-      waits[i].insert(use.readers.begin(), use.readers.end());
-    }
-    for (Value buffer : command.getReadBuffers())
-      uses[plan::getStorage(buffer).base].readers.push_back(i);
-    for (Value buffer : command.getWrittenBuffers())
-      uses[plan::getStorage(buffer).base] = Use{static_cast<unsigned>(i), {}};
-    for (unsigned wait : waits[i])
-      before[i] = std::max(before[i], before[wait] + 1);
-    length = std::max(length, before[i] + 1);
-  }
-  for (size_t i = commands.size(); i-- > 0;)
-    for (unsigned wait : waits[i])
-      behind[wait] = std::max(behind[wait], behind[i] + 1);
-}
-
 /// Which slot each command is in.
 struct LaunchJoiner::Places {
   ArrayRef<plan::CommandOpInterface> commands;
-  const Order *order;
+  const CommandOrder *order;
   SmallVector<Slot> slots;
   SmallVector<size_t> slotOf;
 
@@ -558,7 +519,7 @@ void LaunchJoiner::run(Block &block) {
   // Somebody has ordered these before.
   if (llvm::any_of(commands, [](plan::CommandOpInterface command) { return !command.getWaitMutable().empty(); }))
     return;
-  const Order order(commands);
+  const CommandOrder order(commands);
   SmallVector<Slot> slots;
   SmallVector<size_t> slotOf;
   auto canJoin = [&](plan::CommandOpInterface command) {
