@@ -52,15 +52,38 @@ static bool hasMixedFactors(ReduceOp op) {
   return product && isNarrow(product.getA()) != isNarrow(product.getB());
 }
 
+/// Whether several products read a value of 16 bits as it is, or widened. None of their kernels computes it then: it is
+/// stored once for all, since a product of what lies in memory is faster than one of the same numbers that threads
+/// bring.
+static bool isSharedByProducts(Value source) {
+  if (cast<RankedTensorType>(source.getType()).getElementTypeBitWidth() > 16)
+    return false;
+  llvm::SetVector<Value> same;
+  same.insert(source);
+  unsigned products = 0;
+  for (size_t i = 0; i < same.size(); ++i)
+    for (Operation *user : same[i].getUsers()) {
+      if (isView(user) || zyx::fusion::isWidening(user))
+        same.insert(user->getResult(0));
+      else if (auto product = dyn_cast<BinaryOp>(user); product && product.getKind() == BinaryKind::Mul)
+        products += llvm::count_if(product->getUsers(), [](Operation *reader) {
+          auto sum = dyn_cast<ReduceOp>(reader);
+          return sum && matchContraction(sum);
+        });
+    }
+  return products > 1;
+}
+
 /// Whether threads bring the factors of a contraction to where they are multiplied: f32, or what each reader computes
 /// of inputs. Others are copied by an engine, and their long sums are split by the kernel itself.
-static bool isBroughtByThreads(ReduceOp op) {
+static bool isBroughtByThreads(ReduceOp op, const TargetInfo &machine) {
   bool isNarrow = false;
   for (Value factor : op.getX().getDefiningOp()->getOperands()) {
     const Value source = stripFactor(factor);
     isNarrow |= cast<RankedTensorType>(source.getType()).getElementTypeBitWidth() <= 16;
     llvm::DenseSet<Operation *> seen;
-    if (isElementwise(source.getDefiningOp()) && !followsReduction(source, seen))
+    if (isElementwise(source.getDefiningOp()) && !followsReduction(source, seen) &&
+        !(machine.hasTensorTiles() && isSharedByProducts(source)))
       return true;
   }
   return !isNarrow || hasMixedFactors(op);
@@ -225,7 +248,7 @@ std::optional<LeadingPart> zyx::fusion::findPartsWorth(ReduceOp op, const Target
   llvm::DenseSet<Operation *> seen, seenWeights;
   const int64_t steps = termsOf(op);
   const bool follows = followsReduction(op.getX(), seen);
-  const bool mayShare = follows && (!isBroughtByThreads(op) ||
+  const bool mayShare = follows && (!isBroughtByThreads(op, machine) ||
                                     llvm::any_of(op.getX().getDefiningOp()->getOperands(), followsOwnReduction));
   const bool isLong = isLongOfFew(op, machine);
   if (follows && mayShare && steps < fewestOfImages && !isLong)

@@ -5,6 +5,8 @@
 // Small kernels that do not wait for each other are one launch: a card begins a kernel when the one before is over,
 // which takes longer than what many a kernel of a small model does.
 //===----------------------------------------------------------------------===//
+#include "CommandOrder.h"
+
 #include "zyx/Codegen/Loops/SettledMemory.h"
 #include "zyx/Codegen/Tile/Axes.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
@@ -26,6 +28,7 @@ namespace zyx::schedule {
 
 using namespace mlir;
 using namespace zyx::kernel;
+using zyx::schedule::CommandOrder;
 using zyx::target::TargetInfo;
 namespace plan = zyx::plan;
 namespace fits = zyx::target::fits::launches;
@@ -90,7 +93,10 @@ public:
   void run(Block &block);
 
 private:
-  struct Order;
+  struct Places;
+  void takeOut(Places &places, unsigned own);
+  bool moveBehind(Places &places, unsigned own, unsigned depth);
+  bool vacate(Places &places, size_t at);
   const std::optional<KernelFacts> &factsOf(StringRef kernel);
   std::optional<KernelFacts> findFacts(FuncOp func) const;
   double leastOf(plan::LaunchOp launch);
@@ -412,56 +418,108 @@ plan::LaunchOp LaunchJoiner::join(MutableArrayRef<plan::LaunchOp> launches) {
   return made;
 }
 
-/// What each command of a block waits for, of those in front of it, by the memory that both use; the most commands that
-/// follow each other up to it, and from it on.
-struct LaunchJoiner::Order {
-  explicit Order(ArrayRef<plan::CommandOpInterface> commands);
-  SmallVector<llvm::SmallSetVector<unsigned, 8>> waits;
-  SmallVector<unsigned> before, behind;
-  /// Of the longest chain.
-  unsigned length = 0;
+/// Which slot each command is in.
+struct LaunchJoiner::Places {
+  ArrayRef<plan::CommandOpInterface> commands;
+  const CommandOrder *order;
+  SmallVector<Slot> slots;
+  SmallVector<size_t> slotOf;
+
+  /// The first slot with a command that waits for one.
+  size_t endOf(unsigned own) const {
+    size_t end = slots.size();
+    for (size_t later = own + 1; later < commands.size(); ++later)
+      if (order->waits[later].contains(own))
+        end = std::min(end, slotOf[later]);
+    return end;
+  }
+  plan::LaunchOp launchOf(unsigned own) const {
+    plan::CommandOpInterface command = commands[own];
+    return cast<plan::LaunchOp>(command.getOperation());
+  }
 };
 
-LaunchJoiner::Order::Order(ArrayRef<plan::CommandOpInterface> commands)
-    : waits(commands.size()), before(commands.size()), behind(commands.size()) {
-  struct Use {
-    std::optional<unsigned> writer;
-    SmallVector<unsigned> readers;
-  };
-  llvm::DenseMap<Value, Use> uses;
-  for (auto [i, each] : llvm::enumerate(commands)) {
-    plan::CommandOpInterface command = each;
-    for (Value buffer : command.getReadBuffers())
-      if (std::optional<unsigned> writer = uses[plan::getStorage(buffer).base].writer)
-        waits[i].insert(*writer);
-    for (Value buffer : command.getWrittenBuffers()) {
-      Use &use = uses[plan::getStorage(buffer).base];
-      if (use.writer)
-        waits[i].insert(*use.writer);
-      waits[i].insert(use.readers.begin(), use.readers.end());
-    }
-    for (Value buffer : command.getReadBuffers())
-      uses[plan::getStorage(buffer).base].readers.push_back(i);
-    for (Value buffer : command.getWrittenBuffers())
-      uses[plan::getStorage(buffer).base] = Use{static_cast<unsigned>(i), {}};
-    for (unsigned wait : waits[i])
-      before[i] = std::max(before[i], before[wait] + 1);
-    length = std::max(length, before[i] + 1);
+/// Takes a launch out of its slot.
+void LaunchJoiner::takeOut(Places &places, unsigned own) {
+  Slot &slot = places.slots[places.slotOf[own]];
+  slot.commands.erase(llvm::find(slot.commands, own));
+  slot.launches.erase(llvm::find(slot.launches, places.launchOf(own)));
+  slot.longest = slot.together = 0;
+  Room room;
+  for (plan::LaunchOp launch : slot.launches) {
+    slot.longest = std::max(slot.longest, aloneCycles(launch));
+    room.add(*factsOf(launch.getKernel()), machine);
   }
-  for (size_t i = commands.size(); i-- > 0;)
-    for (unsigned wait : waits[i])
-      behind[wait] = std::max(behind[wait], behind[i] + 1);
+  SmallVector<plan::LaunchOp> left(slot.launches);
+  sortByLength(left);
+  if (left.size() == 1)
+    slot.together = slot.longest;
+  else if (!left.empty())
+    slot.together = estimate(left, room);
+}
+
+/// Moves a launch into a later slot, in front of all that waits for it: the one beside which most of it is hidden. What
+/// waits for it may move for that, too, and what waits for that, so many times.
+bool LaunchJoiner::moveBehind(Places &places, unsigned own, unsigned depth) {
+  plan::LaunchOp launch = places.launchOf(own);
+  if (!isSmall(launch.getIns()))
+    return false;
+  const size_t at = places.slotOf[own], end = places.endOf(own);
+  const double alone = aloneCycles(launch);
+  size_t chosen = at;
+  double best = -1, together = 0;
+  for (size_t other = at + 1; other < end; ++other) {
+    const double hidden = std::min(places.slots[other].longest, alone);
+    if (hidden <= best)
+      continue;
+    if (std::optional<double> with = togetherWith(places.slots[other], launch)) {
+      best = hidden;
+      chosen = other;
+      together = *with;
+    }
+  }
+  if (chosen == at && depth > 0 && end < places.slots.size() && places.slots[end].launches.size() > 1) {
+    Places trial = places;
+    const SmallVector<unsigned> members(trial.slots[end].commands);
+    for (unsigned reader : members)
+      if (trial.order->waits[reader].contains(own) && !moveBehind(trial, reader, depth - 1))
+        return false;
+    if (std::optional<double> with = togetherWith(trial.slots[end], launch)) {
+      places = std::move(trial);
+      chosen = end;
+      together = *with;
+    }
+  }
+  if (chosen == at)
+    return false;
+  takeOut(places, own);
+  Slot &slot = places.slots[chosen];
+  slot.commands.push_back(own);
+  slot.launches.push_back(launch);
+  slot.longest = std::max(slot.longest, alone);
+  slot.together = together;
+  places.slotOf[own] = chosen;
+  return true;
+}
+
+/// Moves all launches of a slot into later ones, so that it is empty.
+bool LaunchJoiner::vacate(Places &places, size_t at) {
+  /// How many launches that wait for each other may move at once.
+  constexpr unsigned depth = 2;
+  const SmallVector<unsigned> members(places.slots[at].commands);
+  return !places.slots[at].launches.empty() &&
+         llvm::all_of(members, [&](unsigned own) { return moveBehind(places, own, depth); });
 }
 
 /// Walks the commands in their order. Each goes into a slot behind all that it waits for: into one that there is, if it
-/// may run beside what is there, or into a new one at the end. Then launches that stayed alone look for a slot further
-/// behind, in front of what waits for them.
+/// may run beside what is there, or into a new one at the end. Then slots are emptied whose launches all find room in
+/// slots further behind, in front of what waits for them.
 void LaunchJoiner::run(Block &block) {
   const SmallVector<plan::CommandOpInterface> commands(block.getOps<plan::CommandOpInterface>());
   // Somebody has ordered these before.
   if (llvm::any_of(commands, [](plan::CommandOpInterface command) { return !command.getWaitMutable().empty(); }))
     return;
-  const Order order(commands);
+  const CommandOrder order(commands);
   SmallVector<Slot> slots;
   SmallVector<size_t> slotOf;
   auto canJoin = [&](plan::CommandOpInterface command) {
@@ -510,36 +568,13 @@ void LaunchJoiner::run(Block &block) {
       slot.together = together;
     }
   }
-  for (size_t at = slots.size(); at-- > 0;) {
-    Slot &slot = slots[at];
-    if (slot.launches.size() != 1 || !isSmall(slot.launches.front().getIns()))
-      continue;
-    const unsigned own = slot.commands.front();
-    size_t end = slots.size();
-    for (size_t later = own + 1; later < commands.size(); ++later)
-      if (order.waits[later].contains(own))
-        end = std::min(end, slotOf[later]);
-    size_t chosen = at;
-    double best = -1, together = 0;
-    for (size_t other = at + 1; other < end; ++other) {
-      const double hidden = std::min(slots[other].longest, slot.longest);
-      if (hidden <= best)
-        continue;
-      if (std::optional<double> with = togetherWith(slots[other], slot.launches.front())) {
-        best = hidden;
-        chosen = other;
-        together = *with;
-      }
-    }
-    if (chosen == at)
-      continue;
-    slots[chosen].launches.push_back(slot.launches.front());
-    slots[chosen].commands.push_back(own);
-    slots[chosen].longest = std::max(slots[chosen].longest, slot.longest);
-    slots[chosen].together = together;
-    slotOf[own] = chosen;
-    slot = {};
+  Places places{commands, &order, std::move(slots), std::move(slotOf)};
+  for (size_t at = places.slots.size(); at-- > 0;) {
+    Places trial = places;
+    if (vacate(trial, at))
+      places = std::move(trial);
   }
+  slots = std::move(places.slots);
   if (llvm::none_of(slots, [](const Slot &slot) { return slot.launches.size() > 1; }))
     return;
   for (Slot &slot : slots) {

@@ -104,3 +104,45 @@ func.func @attention(%x: tensor<8192x128xbf16>, %scores: tensor<8192x512xf32>, %
   %g = graph.reduce add %p dims = [0] : tensor<8192x128x512xf32> -> tensor<128x512xf32>
   return %g, %d : tensor<128x512xf32>, tensor<8192x512xf32>
 }
+
+// What two products read is stored once, and no thread brings it: the copy engine feeds tensor cores, whose clusters share a long
+// sum. Of what one product reads threads make a factor.
+// LONG-LABEL: func.func @shared
+// LONG: graph.reduce add %{{.*}} dims = [0] : tensor<6272x384x96xf32> -> tensor<384x96xf32>
+// LONG-LABEL: func.func @unshared
+// LONG: graph.reduce add %{{.*}} dims = [0, 1] : tensor<{{[0-9]+}}x{{[0-9]+}}x384x96xf32> -> tensor<384x96xf32>
+func.func @shared(%dy: tensor<6272x96xbf16>, %g: tensor<96xbf16>, %w: tensor<384x96xbf16>, %x: tensor<6272x384x4xbf16>) -> (tensor<384x96xf32>, tensor<6272x384xf32>, tensor<6272x384xbf16>) {
+  %h = graph.reduce add %x dims = [2] : tensor<6272x384x4xbf16> -> tensor<6272x384xbf16>
+  %g1 = graph.reshape %g : tensor<96xbf16> -> tensor<1x96xbf16>
+  %gs = graph.expand %g1 : tensor<1x96xbf16> -> tensor<6272x96xbf16>
+  %e = graph.binary mul %dy, %gs : tensor<6272x96xbf16>
+  %ef = graph.cast %e : tensor<6272x96xbf16> -> tensor<6272x96xf32>
+  %e1 = graph.reshape %ef : tensor<6272x96xf32> -> tensor<6272x1x96xf32>
+  %es = graph.expand %e1 : tensor<6272x1x96xf32> -> tensor<6272x384x96xf32>
+  %hf = graph.cast %h : tensor<6272x384xbf16> -> tensor<6272x384xf32>
+  %h1 = graph.reshape %hf : tensor<6272x384xf32> -> tensor<6272x384x1xf32>
+  %hs = graph.expand %h1 : tensor<6272x384x1xf32> -> tensor<6272x384x96xf32>
+  %p = graph.binary mul %es, %hs : tensor<6272x384x96xf32>
+  %dw = graph.reduce add %p dims = [0] : tensor<6272x384x96xf32> -> tensor<384x96xf32>
+  %wf = graph.cast %w : tensor<384x96xbf16> -> tensor<384x96xf32>
+  %w1 = graph.reshape %wf : tensor<384x96xf32> -> tensor<1x384x96xf32>
+  %ws = graph.expand %w1 : tensor<1x384x96xf32> -> tensor<6272x384x96xf32>
+  %q = graph.binary mul %es, %ws : tensor<6272x384x96xf32>
+  %dh = graph.reduce add %q dims = [2] : tensor<6272x384x96xf32> -> tensor<6272x384xf32>
+  return %dw, %dh, %h : tensor<384x96xf32>, tensor<6272x384xf32>, tensor<6272x384xbf16>
+}
+func.func @unshared(%dy: tensor<6272x96xbf16>, %g: tensor<96xbf16>, %x: tensor<6272x384x4xbf16>) -> (tensor<384x96xf32>, tensor<6272x384xbf16>) {
+  %h = graph.reduce add %x dims = [2] : tensor<6272x384x4xbf16> -> tensor<6272x384xbf16>
+  %g1 = graph.reshape %g : tensor<96xbf16> -> tensor<1x96xbf16>
+  %gs = graph.expand %g1 : tensor<1x96xbf16> -> tensor<6272x96xbf16>
+  %e = graph.binary mul %dy, %gs : tensor<6272x96xbf16>
+  %ef = graph.cast %e : tensor<6272x96xbf16> -> tensor<6272x96xf32>
+  %e1 = graph.reshape %ef : tensor<6272x96xf32> -> tensor<6272x1x96xf32>
+  %es = graph.expand %e1 : tensor<6272x1x96xf32> -> tensor<6272x384x96xf32>
+  %hf = graph.cast %h : tensor<6272x384xbf16> -> tensor<6272x384xf32>
+  %h1 = graph.reshape %hf : tensor<6272x384xf32> -> tensor<6272x384x1xf32>
+  %hs = graph.expand %h1 : tensor<6272x384x1xf32> -> tensor<6272x384x96xf32>
+  %p = graph.binary mul %es, %hs : tensor<6272x384x96xf32>
+  %dw = graph.reduce add %p dims = [0] : tensor<6272x384x96xf32> -> tensor<384x96xf32>
+  return %dw, %h : tensor<384x96xf32>, tensor<6272x384xbf16>
+}

@@ -101,6 +101,29 @@ plan.func @first(%x: !plan.buffer<f32[392x1024]> {plan.input = "x"}, %y: !plan.b
   plan.return
 }
 
+// Two launches stand between kernels that stay alone. Both go behind the second one, and what reads one of them goes behind that.
+// CHECK-LABEL: plan.func @behind
+// CHECK: plan.launch @double ins({{.*}} updates
+// CHECK-NEXT: plan.launch @double ins({{.*}} updates
+// CHECK-NEXT: plan.launch @double_and_double_and_double ins(
+// CHECK-NEXT: plan.launch @double_and_double ins(
+// CHECK-NEXT: plan.return
+plan.func @behind(%x: !plan.buffer<f32[64]> {plan.input = "x"}, %a: !plan.buffer<f32[64]> {plan.output = "a"},
+                  %b: !plan.buffer<f32[64]> {plan.output = "b"}, %c: !plan.buffer<f32[64]> {plan.output = "c"}) {
+  %w = plan.alloc : !plan.buffer<f32[64]>
+  %p = plan.alloc : !plan.buffer<f32[64]>
+  %v = plan.alloc : !plan.buffer<f32[64]>
+  %u = plan.alloc : !plan.buffer<f32[64]>
+  %0 = plan.launch @double ins(%x : !plan.buffer<f32[64]>) outs(%w : !plan.buffer<f32[64]>) updates flops 100
+  %1 = plan.launch @double ins(%w : !plan.buffer<f32[64]>) outs(%p : !plan.buffer<f32[64]>) flops 100
+  %2 = plan.launch @double ins(%x : !plan.buffer<f32[64]>) outs(%a : !plan.buffer<f32[64]>) flops 100
+  %3 = plan.launch @double ins(%w : !plan.buffer<f32[64]>) outs(%v : !plan.buffer<f32[64]>) updates flops 100
+  %4 = plan.launch @double ins(%v : !plan.buffer<f32[64]>) outs(%u : !plan.buffer<f32[64]>) flops 100
+  %5 = plan.launch @double ins(%p : !plan.buffer<f32[64]>) outs(%b : !plan.buffer<f32[64]>) flops 100
+  %6 = plan.launch @double ins(%u : !plan.buffer<f32[64]>) outs(%c : !plan.buffer<f32[64]>) flops 100
+  plan.return
+}
+
 // CHECK: kernel.func @add_and_add(%{{.*}}: !kernel.buffer<f32, global>, {{.*}}) attributes {form = #kernel.form<lowered>, part_arguments = [array<i64: 0, 1, 2>, array<i64: 1, 0, 3>], parts = [@add, @add]} {
 // CHECK-NEXT: kernel.return
 kernel.func @double(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) attributes {

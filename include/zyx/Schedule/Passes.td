@@ -110,7 +110,8 @@ def JoinLaunchesPass : Pass<"zyx-schedule-join-launches", "::mlir::ModuleOp"> {
     For machines where some threads of a workgroup may meet at a barrier while others do something else. A launch goes to an
     earlier one that it need not wait for, so that one launch of a kernel with `parts` is both. Of those that it may go to, the
     one is chosen beside which most of it is hidden, by the estimates of both; the longest chain of commands gets no
-    longer if that can be. A launch that stays alone goes to a later one, in front of what waits for it. A launch with results of
+    longer if that can be. Then the launches of one go to later ones, in front of what waits for them, if all of them find room there, so that it is
+    saved; what waits for one of them may go further behind for that. A launch with results of
     more than an eighth of the second cache joins the launch in front of it alone, since its results would have memory for longer.
 
     Kernels of tensor cores and of clusters stay alone, as do those that walk keys, or that have more than 512 threads, beside products 256.
