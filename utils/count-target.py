@@ -74,10 +74,11 @@ TARGETS = {
         },
     },
     "opencl": {
-        "most": 740,
+        "most": 800,
         "files": ["lib/Target/OpenCL/*", "lib/Runtime/Devices/OpenCL/*"],
-        "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo openCL(Processor)?\("]},
+        "parts": {"lib/Target/Info/TargetInfo.cpp": [r"TargetInfo openCLProcessor\("]},
         "lines": {
+            "lib/Target/Info/TargetInfo.cpp": r"TargetInfo openCL\(\)|[{<]\"?openCL",
             "lib/Runtime/Device.cpp": r"OpenCL",
             "lib/Runtime/Devices/Drivers.h": r"OpenCL",
             "lib/Runtime/CMakeLists.txt": r"Devices/OpenCL",

@@ -59,6 +59,7 @@ webgpu_version=0.32.0
 webgpu_folder=$(cd "$(dirname "$0")/.." && pwd)/build/webgpu
 # The other one, which is tested beside it.
 dawn_version=0.1.3
+dawn_hash=b333f2c4c84df2f1105e4d0146e3c7aae8dd2200a0b6c7ded74c38e8ca0a5f93
 dawn_folder=$(dirname "$webgpu_folder")/dawn
 wants_dawn=
 if [ -n "$wants_webgpu" ] && ! [ -e "$dawn_folder/$dawn_version" ]; then
@@ -95,15 +96,16 @@ else
   install_packages
 fi
 
-# keep_of_wheel FOLDER REQUIREMENT FUNCTION: pip unpacks a wheel, FUNCTION copies what is wanted of it from $folder/all to
-# $folder/kept, and that becomes FOLDER: whole or not at all.
+# keep_of_wheel FOLDER REQUIREMENT FUNCTION OPTIONS...: pip unpacks a wheel, as a line of a file of requirements names it,
+# FUNCTION copies what is wanted of it from $folder/all to $folder/kept, and that becomes FOLDER: whole or not at all.
 keep_of_wheel() {
   local target=$1 requirement=$2 keep=$3 folder
   mkdir -p "$(dirname "$target")"
   folder=$(mktemp -d "$target.XXXXXX")
   trap 'rm -rf "$folder"' RETURN
+  echo "$requirement" >"$folder/requirement.txt"
   /usr/bin/python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: \
-    --target="$folder/all" "$requirement" || return 1
+    --target="$folder/all" --requirement="$folder/requirement.txt" "${@:4}" || return 1
   mkdir "$folder/kept"
   "$keep" || return 1
   rm -rf "$target"
@@ -157,7 +159,9 @@ END
 }
 if [ -n "$wants_dawn" ]; then
   echo "installing Dawn of rillfacet $dawn_version in build/dawn"
-  keep_of_wheel "$dawn_folder" "rillfacet==$dawn_version" keep_dawn ||
+  # The wheel is one that few look at: it is this one, whatever the index says, and for any Python, as none of it is run.
+  keep_of_wheel "$dawn_folder" "rillfacet==$dawn_version --hash=sha256:$dawn_hash" keep_dawn \
+    --implementation=cp --python-version=3.11 --abi=cp311 --platform=manylinux_2_28_x86_64 ||
     echo "install.sh: no build/dawn: tests of WebGPU on Dawn will be skipped" >&2
 fi
 if [ -n "$wants_webgpu" ]; then

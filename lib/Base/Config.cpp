@@ -47,9 +47,9 @@ constexpr Key keys[] = {
 };
 /// Of the environment only; the last ones are of tests.
 constexpr std::string_view otherVariables[] = {
-    "ZYX_COMPILER",   "ZYX_CUDA_DRIVER",    "ZYX_CUDA_GRAPHS",    "ZYX_HIP_DRIVER",    "ZYX_OPENCL_DRIVER",
-    "ZYX_PEERS",      "ZYX_PTXAS",          "ZYX_VULKAN_DRIVER",  "ZYX_WEBGPU_DRIVER", "ZYX_WEBGPU_POWER_PREFERENCE",
-    "ZYX_ULP_STRIDE", "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
+    "ZYX_WEBGPU_POWER_PREFERENCE", "ZYX_COMPILER",      "ZYX_CUDA_DRIVER",    "ZYX_CUDA_GRAPHS",    "ZYX_HIP_DRIVER",
+    "ZYX_OPENCL_DRIVER",           "ZYX_OPENCL_GRAPHS", "ZYX_PEERS",          "ZYX_PTXAS",          "ZYX_VULKAN_DRIVER",
+    "ZYX_WEBGPU_DRIVER",           "ZYX_ULP_STRIDE",    "ZYX_RUNTIME_GRAPHS", "ZYX_TENSOR_PROGRAMS"};
 
 std::string variableOf(std::string_view key) {
   std::string name = "ZYX_";

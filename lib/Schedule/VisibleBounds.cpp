@@ -406,10 +406,10 @@ BoundsBuilder::Tile BoundsBuilder::turnedEnd(Value value, bool isHigh) {
 }
 
 BoundsBuilder::Tile BoundsBuilder::end(Value value, bool isHigh) {
-  auto [place, isNew] = known.try_emplace({value.getAsOpaquePointer(), isHigh});
+  auto [place, isNew] = knownEnds.try_emplace({value.getAsOpaquePointer(), isHigh});
   if (isNew) {
     Tile made = findEnd(value, isHigh);
-    return known[{value.getAsOpaquePointer(), isHigh}] = made;
+    return knownEnds[{value.getAsOpaquePointer(), isHigh}] = made;
   }
   return place->second;
 }
@@ -483,11 +483,10 @@ BoundsBuilder::Tile BoundsBuilder::compare(CmpIPredicate predicate, Tile x, Tile
 }
 
 BoundsBuilder::Tile BoundsBuilder::canBe(Value condition, bool what) {
-  // Numbers and conditions have other types, so that one map has both.
-  auto [place, isNew] = known.try_emplace({condition.getAsOpaquePointer(), what});
+  auto [place, isNew] = knownConditions.try_emplace({condition.getAsOpaquePointer(), what});
   if (isNew) {
     Tile made = findWhether(condition, what);
-    return known[{condition.getAsOpaquePointer(), what}] = made;
+    return knownConditions[{condition.getAsOpaquePointer(), what}] = made;
   }
   return place->second;
 }

@@ -211,7 +211,8 @@ private:
   llvm::SmallVector<Input> inputs;
   mutable llvm::DenseMap<mlir::Value, std::optional<Range>> ranges;
   mutable llvm::DenseMap<mlir::Value, bool> kinds;
-  std::map<std::pair<const void *, bool>, Tile> known;
+  /// Ends of numbers, low or high, and whether conditions may be so.
+  std::map<std::pair<const void *, bool>, Tile> knownEnds, knownConditions;
 };
 
 } // namespace zyx::schedule

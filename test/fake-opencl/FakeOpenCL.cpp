@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -35,11 +36,16 @@ std::vector<std::unique_ptr<Object>> released;
 struct Kernel;
 /// Those there are: an argument that is memory ends with it, even where other memory has its name later.
 std::set<Kernel *> kernels;
+using Arguments = std::vector<std::vector<unsigned char>>;
+struct List {
+  std::vector<std::function<Code()>> commands;
+  bool isFinished = false;
+};
 struct Kernel {
   Kernel() { kernels.insert(this); }
   ~Kernel() { kernels.erase(this); }
   Kernel(const Kernel &) = delete;
-  std::vector<std::vector<unsigned char>> arguments;
+  Arguments arguments;
 };
 
 FakeOpenCL fake;
@@ -141,6 +147,14 @@ Code clGetDeviceInfo(void *device, unsigned what, size_t room, void *into, size_
     return giveNumber<uint32_t>(fake.compiler, room, into, size);
   case 0x1032:
     return giveNumber<uint64_t>(fake.doubles, room, into, size);
+  case 0x1060: {
+    // A version and a name of 64 characters, for each.
+    char all[2][68] = {};
+    std::strcpy(all[0] + 4, "cl_khr_fp64");
+    std::memcpy(all[1], &fake.recordingVersion, 4);
+    std::strcpy(all[1] + 4, "cl_khr_command_buffer");
+    return fake.recordingVersion == 0 ? -30 : give(all, sizeof(all), room, into, size);
+  }
   default:
     return -30;
   }
@@ -277,9 +291,7 @@ Code clSetKernelArg(Kernel *kernel, unsigned index, size_t bytes, const void *va
   kernel->arguments[index].assign(begin, begin + bytes);
   return 0;
 }
-Code clEnqueueNDRangeKernel(void *, Kernel *kernel, unsigned, const size_t *, const size_t *all, const size_t *threads,
-                            unsigned, void *const *, void **) {
-  ZYX_MAY_FAIL;
+static Code run(const Arguments &arguments, const size_t *all, const size_t *threads) {
   if (*threads > fake.groupThreads || *all % *threads != 0)
     return -54;
   ++fake.launches;
@@ -287,10 +299,10 @@ Code clEnqueueNDRangeKernel(void *, Kernel *kernel, unsigned, const size_t *, co
   fake.launchedAll = std::max<uint64_t>(fake.launchedAll, *all);
   const auto number = [&](size_t index) {
     uint64_t value;
-    std::memcpy(&value, kernel->arguments[index].data(), sizeof(value));
+    std::memcpy(&value, arguments[index].data(), sizeof(value));
     return value;
   };
-  if (kernel->arguments.size() != 7 || std::ranges::any_of(kernel->arguments, [](auto &each) { return each.empty(); }))
+  if (arguments.size() != 7 || std::ranges::any_of(arguments, [](auto &each) { return each.empty(); }))
     return -52;
   const auto *from = reinterpret_cast<const Object *>(number(0));
   auto *to = reinterpret_cast<Object *>(number(2));
@@ -304,6 +316,75 @@ Code clEnqueueNDRangeKernel(void *, Kernel *kernel, unsigned, const size_t *, co
     std::memcpy(to->bytes.data() + number(3) + 4 * i, &value, 4);
   }
   return 0;
+}
+Code clEnqueueNDRangeKernel(void *, Kernel *kernel, unsigned, const size_t *, const size_t *all, const size_t *threads,
+                            unsigned, void *const *, void **) {
+  ZYX_MAY_FAIL;
+  return run(kernel->arguments, all, threads);
+}
+
+// Lists of commands. A kernel's arguments are what they are when it is put there.
+static List *clCreateCommandBufferKHR(unsigned, void *const *, const uint64_t *properties, Code *code) {
+  if (properties[0] != 0x1293 || properties[1] != 1 || properties[2] != 0)
+    return *code = -30, nullptr;
+  return made(std::make_unique<List>(), __func__, fake.lists, code);
+}
+static Code clFinalizeCommandBufferKHR(List *list) {
+  ZYX_MAY_FAIL;
+  list->isFinished = true;
+  return ++fake.listsFinished, 0;
+}
+static Code clReleaseCommandBufferKHR(List *list) {
+  delete list;
+  return --fake.lists, 0;
+}
+static Code clEnqueueCommandBufferKHR(unsigned, void **, List *list, unsigned, void *const *, void **) {
+  ZYX_MAY_FAIL;
+  if (!list->isFinished)
+    return -59;
+  ++fake.listLaunches;
+  for (const auto &command : list->commands)
+    if (const Code code = command(); code != 0)
+      return code;
+  return 0;
+}
+static Code clCommandNDRangeKernelKHR(List *list, void *, const uint64_t *, Kernel *kernel, unsigned, const size_t *,
+                                      const size_t *all, const size_t *threads, unsigned, const unsigned *, unsigned *,
+                                      void **) {
+  ZYX_MAY_FAIL;
+  list->commands.push_back(
+      [arguments = kernel->arguments, all = *all, threads = *threads] { return run(arguments, &all, &threads); });
+  return 0;
+}
+static Code clCommandCopyBufferKHR(List *list, void *, const uint64_t *, Object *from, Object *to, size_t fromOffset,
+                                   size_t toOffset, size_t bytes, unsigned, const unsigned *, unsigned *, void **) {
+  ZYX_MAY_FAIL;
+  list->commands.push_back(
+      [=] { return clEnqueueCopyBuffer(nullptr, from, to, fromOffset, toOffset, bytes, 0, nullptr, nullptr); });
+  return 0;
+}
+static Code clCommandFillBufferKHR(List *list, void *, const uint64_t *, Object *to, const void *pattern, size_t size,
+                                   size_t offset, size_t bytes, unsigned, const unsigned *, unsigned *, void **) {
+  ZYX_MAY_FAIL;
+  const auto *begin = static_cast<const unsigned char *>(pattern);
+  list->commands.push_back([=, kept = std::vector(begin, begin + size)] {
+    return clEnqueueFillBuffer(nullptr, to, kept.data(), size, offset, bytes, 0, nullptr, nullptr);
+  });
+  return 0;
+}
+void *clGetExtensionFunctionAddressForPlatform(void *, const char *name) {
+  const auto address = [](auto *function) { return reinterpret_cast<void *>(function); };
+  const std::pair<const char *, void *> all[] = {{"clCreateCommandBufferKHR", address(&clCreateCommandBufferKHR)},
+                                                 {"clFinalizeCommandBufferKHR", address(&clFinalizeCommandBufferKHR)},
+                                                 {"clReleaseCommandBufferKHR", address(&clReleaseCommandBufferKHR)},
+                                                 {"clEnqueueCommandBufferKHR", address(&clEnqueueCommandBufferKHR)},
+                                                 {"clCommandNDRangeKernelKHR", address(&clCommandNDRangeKernelKHR)},
+                                                 {"clCommandCopyBufferKHR", address(&clCommandCopyBufferKHR)},
+                                                 {"clCommandFillBufferKHR", address(&clCommandFillBufferKHR)}};
+  for (const auto &[known, function] : all)
+    if (std::strcmp(known, name) == 0 && !fails(name))
+      return function;
+  return nullptr;
 }
 
 Code clEnqueueMarkerWithWaitList(void *, unsigned, void *const *, void **into) {

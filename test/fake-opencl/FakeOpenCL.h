@@ -16,10 +16,14 @@ struct FakeOpenCL {
   uint64_t type = 4;
   uint32_t compiler = 1;
   const char *version = "OpenCL 1.2 fake", *driver = "7", *extensions = "cl_khr_fp64";
+  /// Of cl_khr_command_buffer, as the specification numbers versions; 0 without it.
+  uint32_t recordingVersion = 0;
   /// The call of this name fails with this code, the `after`-th one from now on.
   const char *failIn = nullptr;
   int failWith = -9999, after = 1;
   int contexts = 0, queues = 0, memories = 0, programs = 0, kernels = 0, events = 0;
+  /// Command buffers there are, how often one was finished, and handed over.
+  int lists = 0, listsFinished = 0, listLaunches = 0;
   int builds = 0, binaryBuilds = 0, launches = 0, argumentsSet = 0;
   /// The largest number of threads of a workgroup that was launched.
   uint64_t launchedThreads = 0;

@@ -336,15 +336,17 @@ Value expandWide(Numbers &n, Operation *op) {
 
 } // namespace
 
-void expandQuotients(FunctionOpInterface body) {
+void expandQuotients(FunctionOpInterface body, bool floats) {
   SmallVector<Operation *> ops;
   body->walk([&](Operation *op) {
     if (isa<arith::DivFOp, math::SqrtOp>(op)
-            ? op->getResult(0).getType().isF32()
+            ? floats && op->getResult(0).getType().isF32()
             : isa<arith::DivUIOp, arith::RemUIOp, arith::DivSIOp, arith::RemSIOp>(op) &&
                   op->getResult(0).getType().isInteger(64))
       ops.push_back(op);
   });
+  if (!ops.empty())
+    body->getContext()->loadDialect<math::MathDialect, scf::SCFDialect>();
   llvm::DenseMap<Value, Divisor> divisors;
   for (Operation *op : ops) {
     OpBuilder b(op);

@@ -11,7 +11,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -43,12 +42,6 @@ public:
         .Case([&](arith::MulIOp) {
           Value outer = plus(times(x(0).low, x(1).high), times(x(0).high, x(1).low));
           return whole({times(x(0).low, x(1).low), plus(upperProduct(x(0).low, x(1).low), outer)});
-        })
-        .Case([&](arith::DivUIOp) { return whole(divide(x(0), x(1)).first); })
-        .Case([&](arith::RemUIOp) { return whole(divide(x(0), x(1)).second); })
-        .Case([&](arith::DivSIOp) {
-          Pair quotient = divide(negateIf(x(0), x(0).high), negateIf(x(1), x(1).high)).first;
-          return whole(negateIf(quotient, make<arith::XOrIOp>(x(0).high, x(1).high)));
         })
         .Case([&](arith::ShLIOp) { return whole(shiftUp(x(0), x(1).low)); })
         .Case([&](arith::ShRUIOp) { return whole(shiftDown(x(0), x(1).low, word(0))); })
@@ -173,32 +166,6 @@ private:
     return either(is(strict, x.high, y.high), both(isEqual, is(ofLow, x.low, y.low)));
   }
 
-  /// The quotient and the rest of numbers without a sign.
-  std::pair<Pair, Pair> divide(Pair x, Pair y) {
-    Value isShort = is(CmpIPredicate::eq, either(x.high, y.high), word(0));
-    auto branch = scf::IfOp::create(b, loc, SmallVector<Type>(4, b.getI32Type()), isShort, /*withElseRegion=*/true);
-    const OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value quotient = make<arith::DivUIOp>(x.low, y.low);
-    Value rest = minus(x.low, times(quotient, y.low)), zero = word(0);
-    scf::YieldOp::create(b, loc, ValueRange{quotient, zero, rest, zero});
-    b.setInsertionPointToStart(branch.elseBlock());
-    auto at = [&](int64_t value) { return make<arith::ConstantIndexOp>(value); };
-    zero = word(0);
-    auto loop = scf::ForOp::create(b, loc, at(0), at(64), at(1), ValueRange{x.low, x.high, zero, zero});
-    scf::YieldOp::create(b, loc, loop.getResults());
-    // A digit of the dividend goes up into the rest, and one of the quotient takes its place.
-    b.setInsertionPointToStart(loop.getBody());
-    auto carried = loop.getRegionIterArgs();
-    auto doubled = [&](Value value, Value below) { return either(left(value, word(1)), right(below, 31)); };
-    Pair next = {doubled(carried[2], carried[1]), doubled(carried[3], carried[2])};
-    Value takes = either(is(CmpIPredicate::slt, carried[3], word(0)), compare(CmpIPredicate::uge, next, y));
-    Pair taken = select(takes, subtract(next, y), next);
-    Value low = either(left(carried[0], word(1)), number(takes));
-    scf::YieldOp::create(b, loc, ValueRange{low, doubled(carried[1], carried[0]), taken.low, taken.high});
-    return {{branch.getResult(0), branch.getResult(1)}, {branch.getResult(2), branch.getResult(3)}};
-  }
-
   /// f32 with the bits of a sign: the upper 32 digits from the first one on, and whether others follow, are rounded.
   Value toFloat(Pair x, Value sign) {
     Value isLow = is(CmpIPredicate::eq, x.high, word(0));
@@ -233,6 +200,7 @@ private:
 } // namespace
 
 void splitWideIntegers(FunctionOpInterface body) {
+  expandQuotients(body, /*floats=*/false);
   SmallVector<Operation *> ops;
   body->walk([&](Operation *op) {
     auto isWide = [](Type type) { return type.isInteger(64); };
@@ -242,7 +210,7 @@ void splitWideIntegers(FunctionOpInterface body) {
       ops.push_back(op);
   });
   if (!ops.empty())
-    body->getContext()->loadDialect<math::MathDialect, scf::SCFDialect>();
+    body->getContext()->loadDialect<math::MathDialect>();
   Words words;
   for (Operation *op : ops) {
     SplitUp split(op, words);

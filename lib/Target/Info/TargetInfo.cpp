@@ -454,13 +454,13 @@ TargetInfo rdna4() {
 /// is one kernel of more than 100 buffers else, which compilers of Mesa's and PoCL's take minutes for.
 constexpr int64_t driverBuffers = 32;
 
-/// Any device that compiles OpenCL C: workgroups and shared memory are as large as they are on every card. What a
-/// device has less of, its driver says when it loads a kernel. Subgroups are what neighbours share of a line: no kernel
-/// takes it that they run in lockstep.
-TargetInfo openCL() {
+/// Any card that a standard's driver is there for: workgroups and shared memory are as large as they are on every one.
+/// What a device has less of, its driver says when it loads a kernel. Subgroups are what neighbours share of a line: no
+/// kernel takes it that they run in lockstep.
+TargetInfo anyCard(const char *name, TargetKind kind) {
   TargetInfo info;
-  info.name = info.device = "opencl";
-  info.kind = TargetKind::C;
+  info.name = info.device = name;
+  info.kind = kind;
   info.cores = 16;
   info.arithmetic.hasFma = true;
   info.arithmetic.hasMaximum = info.arithmetic.hasHalfConversion = false;
@@ -482,6 +482,8 @@ TargetInfo openCL() {
   return info;
 }
 
+TargetInfo openCL() { return anyCard("opencl", TargetKind::C); }
+
 /// A processor as a device of OpenCL, whose compiler takes vectors: a program is a work item by itself. What C has no
 /// words for is left out.
 TargetInfo openCLProcessor(TargetInfo info) {
@@ -495,22 +497,19 @@ TargetInfo openCLProcessor(TargetInfo info) {
   return info;
 }
 
-/// Any device of Vulkan 1.2: in most facts as OpenCL's. What a device lacks, it says when it loads a kernel.
+/// Its compilers may make two roundings of a product and a sum.
 TargetInfo vulkan() {
-  TargetInfo info = openCL();
+  TargetInfo info = anyCard("vulkan", TargetKind::Vulkan);
   info.arithmetic.isFmaExact = false;
-  info.name = info.device = "vulkan";
-  info.kind = TargetKind::Vulkan;
   return info;
 }
 
 /// Any device of WebGPU: the limits of buffers and of private memory that each has without being asked. Of shared
 /// memory each that we know has as much as OpenCL's.
 TargetInfo webGPU() {
-  TargetInfo info = openCL();
+  TargetInfo info = anyCard("webgpu", TargetKind::C);
   info.arithmetic.isFmaExact = false;
   info.arithmetic.hasDoubles = false;
-  info.name = info.device = "webgpu";
   info.simt.maxBuffers = 8;
   info.memory.isTyped = true;
   // All variables of a function together.

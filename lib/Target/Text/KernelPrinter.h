@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -142,6 +143,8 @@ private:
   /// References to its strings stay valid while it grows.
   std::unordered_map<void *, std::string> names;
   llvm::DenseMap<mlir::Operation *, bool> dead;
+  /// Found when it is asked for first.
+  std::optional<llvm::DenseSet<mlir::Operation *>> ofMemory;
   /// Buffers that the kernel writes.
   llvm::SmallDenseSet<mlir::Value, 8> written;
   unsigned counter = 0, depth = 0;

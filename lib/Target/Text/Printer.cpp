@@ -74,36 +74,41 @@ void KernelPrinter::assign(ArrayRef<string> variables, ArrayRef<string> values, 
       line(expand(lang.assignment, {{'v', variable}, {'e', source}}));
 }
 
-/// Whether what is in memory is part of how a value was computed.
-static bool isOfMemory(Value value) {
-  SmallVector<Value> left = {value};
-  llvm::DenseSet<Value> seen;
+/// Ops whose results, and arguments of whose regions, what is in memory is part of. Each use is looked at once.
+static llvm::DenseSet<Operation *> findOfMemory(FuncOp func) {
+  SmallVector<Operation *> left;
+  func.walk([&](LoadOp load) { left.push_back(load); });
+  llvm::DenseSet<Operation *> found;
   while (!left.empty()) {
-    Value next = left.pop_back_val();
-    if (!seen.insert(next).second)
+    Operation *op = left.pop_back_val();
+    if (isa<FuncOp, GridOp, ViewOp, AllocOp>(op) || !found.insert(op).second)
       continue;
-    Operation *op = next.getDefiningOp();
-    if (!op)
-      op = cast<BlockArgument>(next).getOwner()->getParentOp();
-    if (isa<LoadOp>(op))
-      return true;
-    if (isa<FuncOp, GridOp, ViewOp, AllocOp>(op))
-      continue;
-    left.append(op->operand_begin(), op->operand_end());
+    const auto follow = [&](ValueRange values) {
+      for (Value value : values)
+        for (Operation *user : value.getUsers())
+          // What a region yields is what its op has.
+          left.push_back(user->hasTrait<OpTrait::IsTerminator>() ? user->getParentOp() : user);
+    };
+    follow(op->getResults());
     for (Region &region : op->getRegions())
       for (Block &block : region)
-        left.append(block.getTerminator()->operand_begin(), block.getTerminator()->operand_end());
+        follow(block.getArguments());
   }
-  return false;
+  return found;
 }
 
 string KernelPrinter::uniform(Operation *around, Value value) {
   const auto meets = [](Operation *op) {
     return isa<BarrierOp, SubgroupReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
   };
-  if (!lang.threads || !lang.threads->uniform[0] || use.groupThreads == 1 || !around->walk(meets).wasInterrupted() ||
-      !isOfMemory(value))
+  if (!lang.threads || !lang.threads->uniform[0] || use.groupThreads == 1 || !around->walk(meets).wasInterrupted())
     return name(value);
+  if (!ofMemory)
+    ofMemory = findOfMemory(around->getParentOfType<FuncOp>());
+  Operation *op = value.getDefiningOp();
+  if (!ofMemory->contains(op ? op : cast<BlockArgument>(value).getOwner()->getParentOp()))
+    return name(value);
+  // All threads come to barriers and ops of subgroups (findThreadUse), so that they have this value in common.
   const bool isBool = value.getType().isInteger(1);
   const string shared = fresh("u"), mine = isBool ? expand(lang.storeBool, {{'e', name(value)}}) : name(value);
   for (const char *form : lang.threads->uniform)

@@ -194,6 +194,43 @@ kernel.func @f(%n: index, %x: !kernel.buffer<f32, global>) {
 
 // -----
 
+// expected-error@+1 {{has fewer than 3 numbers for 'visible', or a negative one}}
+kernel.func @f(%x: !kernel.buffer<i32, global>) attributes {visible = array<i64: 0, 4>} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{has fewer than 3 numbers for 'visible', or a negative one}}
+kernel.func @f(%x: !kernel.buffer<i32, global>) attributes {visible = array<i64: 0, 4, -1>} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{has argument 1 for 'visible', which is no buffer of i32}}
+kernel.func @f(%x: !kernel.buffer<i32, global>) attributes {visible = array<i64: 1, 4, 1>} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{has argument 1 for 'finite', which is no buffer of i32}}
+kernel.func @f(%x: !kernel.buffer<i32, global>, %y: !kernel.buffer<f32, global>) attributes {
+    visible = array<i64: 0, 4, 1, 2>, finite = array<i64: 1, 2>} {
+  kernel.return
+}
+
+// -----
+
+// expected-error@+1 {{needs a stride for each batch, of what is visible as of what is finite}}
+kernel.func @f(%x: !kernel.buffer<i32, global>, %y: !kernel.buffer<i32, global>) attributes {
+    visible = array<i64: 0, 4, 1, 2>, finite = array<i64: 1>} {
+  kernel.return
+}
+
+// -----
+
 // expected-error@+1 {{has 2 grids; a launch has one}}
 kernel.func @f() {
   kernel.grid (%i) in [4] step [1] {

@@ -36,6 +36,26 @@ module attributes {kernel.target = #kernel.target<"gfx942">} {
       parts = [@a, @b], part_arguments = [array<i64: 0>, array<i64: 0>]} {
     kernel.return
   }
+  kernel.func @a(%x: !kernel.buffer<f32, global>) {
+    kernel.return
+  }
+  kernel.func @b(%x: !kernel.buffer<f32, global>) {
+    kernel.return
+  }
+}
+
+// -----
+
+module attributes {kernel.target = #kernel.target<"sm_90a">} {
+  // expected-error@+1 {{has the part 'b', which is no kernel}}
+  kernel.func @missing(%x: !kernel.buffer<f32, global>) attributes {
+      parts = [@a, @b], part_arguments = [array<i64: 0>, array<i64: 0>]} {
+    kernel.return
+  }
+  kernel.func @a(%x: !kernel.buffer<f32, global>) {
+    kernel.return
+  }
+  func.func private @b()
 }
 
 // -----

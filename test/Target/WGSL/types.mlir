@@ -56,23 +56,16 @@ kernel.func @shared(%y: !i16) attributes {form = #kernel.form<lowered>, threads 
 // CHECK: let [[M:v[0-9]+]]: vec2<u32> = vec2<u32>([[X]].y, 0u);
 // CHECK: let [[XL:v[0-9]+]]: u32 = [[X]].x;
 // CHECK: let [[XH:v[0-9]+]]: u32 = [[M]].x;
-// CHECK: let [[S:v[0-9]+]]: bool = (i32([[XH]]) < i32(0u));
-// CHECK: let [[A:v[0-9]+]]: u32 = select([[XL]], {{v[0-9]+}}, [[S]]);
-// CHECK: let [[AH:v[0-9]+]]: u32 = select([[XH]], {{v[0-9]+}}, [[S]]);
-// CHECK: let [[N:v[0-9]+]]: bool = ([[AH]] == 0u);
-// CHECK: if ([[N]]) {
-// CHECK: let {{.*}}: u32 = ([[A]] / 3u);
-// CHECK: } else {
-// CHECK: for (var [[K:k[0-9]+]]: u32 = 0u; i32([[K]]) < i32(64u); [[K]] += 1u) {
-// CHECK: let [[QL:v[0-9]+]]: u32 = select({{a[0-9]+}}, {{v[0-9]+}}, [[T:v[0-9]+]]);
-// CHECK: let [[QH:v[0-9]+]]: u32 = select({{a[0-9]+}}, {{v[0-9]+}}, [[T]]);
-// CHECK: let [[Q:v[0-9]+]]: vec2<u32> = ({{v[0-9]+}} | {{v[0-9]+}});
-// CHECK: let [[E:v[0-9]+]]: bool = ([[XH]] == [[QH]]);
+// CHECK: let [[R:v[0-9]+]]: u32 = ([[TOP:v[0-9]+]] % 3u);
+// CHECK: = ([[TOP]] / 3u);
+// CHECK-NOT: if (
+// CHECK-NOT: for (
+// CHECK: let [[E:v[0-9]+]]: bool = ([[XH]] == [[QH:v[0-9]+]]);
 // CHECK: let [[H:v[0-9]+]]: bool = (i32([[XH]]) < i32([[QH]]));
-// CHECK: let [[B:v[0-9]+]]: bool = ([[XL]] < [[QL]]);
+// CHECK: let [[B:v[0-9]+]]: bool = ([[XL]] < [[QL:v[0-9]+]]);
 // CHECK: let [[C:v[0-9]+]]: bool = ([[E]] && [[B]]);
 // CHECK: let [[L:v[0-9]+]]: bool = ([[H]] || [[C]]);
-// CHECK: = select([[Q]], [[X]], [[L]]);
+// CHECK: = select({{v[0-9]+}}, [[X]], [[L]]);
 kernel.func @long(%x: !i64) attributes {form = #kernel.form<lowered>} {
   %three = arith.constant -3 : i64
   %xs = kernel.view %x map #all : !i64 -> !kernel.view<1000xi64, global>
@@ -82,6 +75,29 @@ kernel.func @long(%x: !i64) attributes {form = #kernel.form<lowered>} {
     %l = arith.cmpi slt, %v, %q : i64
     %r = arith.select %l, %v, %q : i64
     kernel.store %r, %xs[%i] : i64, !kernel.view<1000xi64, global>
+  }
+  kernel.return
+}
+
+// Quotients are guessed by f32, four times, and have no loop: lavapipe ends all loops of a thread after 65,535 trips.
+// CHECK-LABEL: fn k_quotient(
+// CHECK: for (var g0: u32
+// CHECK-NOT: for (
+// CHECK: if ({{v[0-9]+}}) {
+// CHECK: = ({{v[0-9]+}} / {{v[0-9]+}});
+// CHECK: } else {
+// The divisor is one f32, and what is left in front of each guess.
+// CHECK-COUNT-5: = zyx_f32(bitcast<u32>({{v[0-9]+}})) + {{v[0-9]+}};
+// CHECK-NOT: for (
+// CHECK: b0_quotient[{{.*}}] =
+kernel.func @quotient(%x: !i64) attributes {form = #kernel.form<lowered>} {
+  %c7 = arith.constant 7 : index
+  %xs = kernel.view %x map #all : !i64 -> !kernel.view<1000xi64, global>
+  kernel.grid (%i) in [1000] step [1] {
+    %v = kernel.load %xs[%i] : !kernel.view<1000xi64, global> -> i64
+    %by = kernel.load %xs[%c7] : !kernel.view<1000xi64, global> -> i64
+    %q = arith.divui %v, %by : i64
+    kernel.store %q, %xs[%i] : i64, !kernel.view<1000xi64, global>
   }
   kernel.return
 }

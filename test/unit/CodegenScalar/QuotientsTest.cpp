@@ -42,7 +42,10 @@ protected:
     Block *block = func.addEntryBlock();
     b.setInsertionPointToStart(block);
     func::ReturnOp::create(b, loc, make(b, loc, block->getArguments()));
-    zyx::kernel::expandQuotients(func);
+    if (isInWords)
+      zyx::kernel::splitWideIntegers(func);
+    else
+      zyx::kernel::expandQuotients(func);
     func.walk([](Operation *op) {
       const bool isLeft = isa<arith::DivFOp, math::SqrtOp>(op) ||
                           (isa<arith::DivUIOp, arith::RemUIOp, arith::DivSIOp, arith::RemSIOp>(op) &&
@@ -111,6 +114,8 @@ protected:
 
   /// Drivers may round the product of an `fma`.
   bool isFmaOneOp = true;
+  /// For languages whose integers have 32 bits.
+  bool isInWords = false;
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   func::FuncOp func;
@@ -212,10 +217,13 @@ TEST_F(Quotients, IntegersOf64Bits) {
       check(y * (~uint64_t(0) / y) - i % 3, y);
     }
   };
-  checkAll(arith::DivUIOp(), [](uint64_t x, uint64_t y) { return x / y; }, false);
-  checkAll(arith::RemUIOp(), [](uint64_t x, uint64_t y) { return x % y; }, false);
-  checkAll(arith::DivSIOp(), [](uint64_t x, uint64_t y) { return uint64_t(int64_t(x) / int64_t(y)); }, true);
-  checkAll(arith::RemSIOp(), [](uint64_t x, uint64_t y) { return uint64_t(int64_t(x) % int64_t(y)); }, true);
+  for (bool inWords : {false, true}) {
+    isInWords = inWords;
+    checkAll(arith::DivUIOp(), [](uint64_t x, uint64_t y) { return x / y; }, false);
+    checkAll(arith::RemUIOp(), [](uint64_t x, uint64_t y) { return x % y; }, false);
+    checkAll(arith::DivSIOp(), [](uint64_t x, uint64_t y) { return uint64_t(int64_t(x) / int64_t(y)); }, true);
+    checkAll(arith::RemSIOp(), [](uint64_t x, uint64_t y) { return uint64_t(int64_t(x) % int64_t(y)); }, true);
+  }
 }
 
 TEST_F(Quotients, ConstantDivisors) {

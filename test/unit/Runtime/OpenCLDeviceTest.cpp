@@ -53,6 +53,7 @@ protected:
     EXPECT_EQ(fake->programs, 0);
     EXPECT_EQ(fake->kernels, 0);
     EXPECT_EQ(fake->events, 0);
+    EXPECT_EQ(fake->lists, 0);
   }
   static std::vector<DeviceListing> listed() {
     std::vector<DeviceListing> all = listDevices();
@@ -104,6 +105,97 @@ TEST_F(OpenCLDeviceTest, SetsArgumentsThatChange) {
     bind(kept);
   }
   executor->reset();
+}
+
+TEST_F(OpenCLDeviceTest, RecordsCommandsOnce) {
+  for (const uint32_t version : {9U << 12 | 5, 1U << 22}) {
+    *fake = {};
+    fake->recordingVersion = version;
+    auto device = createDevice("opencl");
+    ASSERT_TRUE(device) << device.status().toString();
+    auto executor = Executor::create(*device, sample());
+    ASSERT_TRUE(executor) << executor.status().toString();
+    for (int run = 0; run < 5; ++run) {
+      const Status status = test::runSample(**executor);
+      ASSERT_TRUE(status.isOk()) << status.toString();
+    }
+    const int lists = fake->lists;
+    EXPECT_GT(lists, 0);
+    EXPECT_EQ(fake->listsFinished, lists);
+    EXPECT_GE(fake->listLaunches, 4 * lists);
+    // Other memory is another list, in the place of the one before.
+    ASSERT_TRUE((*executor)->bindOutput(0, *runtime::Buffer::allocate((*device)->pool(), test::bytes)).isOk());
+    for (int run = 0; run < 2; ++run)
+      EXPECT_TRUE(test::runSample(**executor).isOk());
+    EXPECT_EQ(fake->lists, lists);
+    EXPECT_EQ(fake->listsFinished, lists + 1);
+    executor->reset();
+    device->reset();
+    expectNothingLeft();
+  }
+}
+
+TEST_F(OpenCLDeviceTest, ListsMayBeChosen) {
+  const auto listsOf = [&](uint64_t type, const char *choice) {
+    *fake = {};
+    fake->type = type;
+    fake->recordingVersion = 1U << 22;
+    if (choice)
+      setenv("ZYX_OPENCL_GRAPHS", choice, 1);
+    auto executor = Executor::create(*createDevice("opencl"), sample());
+    unsetenv("ZYX_OPENCL_GRAPHS");
+    for (int i = 0; i < 2; ++i)
+      EXPECT_TRUE(test::runSample(**executor).isOk());
+    return fake->lists;
+  };
+  constexpr uint64_t processor = 2, card = 4;
+  EXPECT_EQ(listsOf(processor, nullptr), 0);
+  EXPECT_GT(listsOf(processor, "on"), 0);
+  EXPECT_GT(listsOf(card, nullptr), 0);
+  EXPECT_EQ(listsOf(card, "off"), 0);
+  setenv("ZYX_OPENCL_GRAPHS", "yes", 1);
+  EXPECT_EQ(createDevice("opencl").status().message(), "ZYX_OPENCL_GRAPHS is 'yes'; it may be on or off");
+  unsetenv("ZYX_OPENCL_GRAPHS");
+}
+
+TEST_F(OpenCLDeviceTest, GoesOnWithoutLists) {
+  const auto run = [&] {
+    auto device = createDevice("opencl");
+    ASSERT_TRUE(device) << device.status().toString();
+    auto executor = Executor::create(*device, sample());
+    ASSERT_TRUE(executor) << executor.status().toString();
+    for (int i = 0; i < 3; ++i) {
+      const Status status = test::runSample(**executor);
+      EXPECT_TRUE(status.isOk()) << status.toString();
+    }
+  };
+  // Copies and fills have had other parameters, too.
+  for (const uint32_t version : {0U, 9U << 12 | 4}) {
+    fake->recordingVersion = version;
+    run();
+    EXPECT_EQ(fake->listLaunches, 0);
+  }
+  for (const char *call : {"clCreateCommandBufferKHR", "clFinalizeCommandBufferKHR", "clEnqueueCommandBufferKHR",
+                           "clCommandNDRangeKernelKHR", "clCommandCopyBufferKHR", "clCommandFillBufferKHR"})
+    for (const int after : {1, 2, 3}) {
+      *fake = {};
+      fake->recordingVersion = 1U << 22;
+      fake->failIn = call;
+      fake->after = after;
+      run();
+      // A platform without the function has none of them.
+      EXPECT_EQ(fake->listLaunches == 0, after == 1) << call;
+      expectNothingLeft();
+    }
+  // A device that is lost is none that goes on.
+  *fake = {};
+  fake->recordingVersion = 1U << 22;
+  auto device = createDevice("opencl");
+  auto executor = Executor::create(*device, sample());
+  EXPECT_TRUE(test::runSample(**executor).isOk());
+  fake->failIn = "clEnqueueCommandBufferKHR";
+  fake->failWith = -2;
+  EXPECT_EQ(test::runSample(**executor).code(), ErrorCode::DeviceLost);
 }
 
 TEST_F(OpenCLDeviceTest, TellsWhatTheDevicesAre) {

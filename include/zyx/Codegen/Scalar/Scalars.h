@@ -84,9 +84,9 @@ void lowerSubgroups(mlir::FunctionOpInterface body);
 
 /// Replaces division and square roots of scalars of f32, and division and remainders of scalars of 64 bits, by ops that
 /// are correctly rounded, subnormals included. Where NVIDIA's driver of Vulkan (580) calls a routine for one of these,
-/// some kernels compute garbage; and Vulkan promises no driver's division of f32 to be correctly rounded. Call it after
-/// `spellOut`.
-void expandQuotients(mlir::FunctionOpInterface body);
+/// some kernels compute garbage; and Vulkan promises no driver's division of f32 to be correctly rounded. Without
+/// `floats` those of integers alone. Call it after `spellOut`.
+void expandQuotients(mlir::FunctionOpInterface body, bool floats = true);
 
 /// What drivers must not see, or compute something else. They fold sums and products with a zero as if floats had no
 /// -0, infinity and NaN, whatever code asks for (lavapipe 22.3 does). The result is one more argument of 64 bits, whose

@@ -144,11 +144,42 @@ LogicalResult FuncOp::verify() {
     if (getBody().front().getOperations().size() != 1)
       return emitOpError("has parts, and ops of its own");
   }
+  for (auto [name, numbers, least] : {std::tuple("visible", getVisible(), 3), std::tuple("finite", getFinite(), 1)}) {
+    if (!numbers)
+      continue;
+    if (static_cast<int64_t>(numbers->size()) < least || llvm::any_of(*numbers, [](int64_t each) { return each < 0; }))
+      return emitOpError() << "has fewer than " << least << " numbers for '" << name << "', or a negative one";
+    const int64_t number = numbers->front();
+    auto buffer = number < getNumArguments() ? dyn_cast<BufferType>(getArgumentTypes()[number]) : BufferType();
+    if (!buffer || !buffer.getElementType().isInteger(32))
+      return emitOpError() << "has argument " << number << " for '" << name << "', which is no buffer of i32";
+  }
+  if (getFinite() && (!getVisible() || getFinite()->size() + 2 != getVisible()->size()))
+    return emitOpError("needs a stride for each batch, of what is visible as of what is finite");
   unsigned grids = 0;
   for (Operation &op : getBody().front())
     grids += isa<GridOp>(op);
   if (grids > 1)
     return emitOpError() << "has " << grids << " grids; a launch has one";
+  return success();
+}
+
+LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getParts())
+    return success();
+  for (auto [name, own] : llvm::zip(getPartsAttr().getAsRange<FlatSymbolRefAttr>(),
+                                    getPartArgumentsAttr().getAsRange<DenseI64ArrayAttr>())) {
+    auto part = symbols.lookupNearestSymbolFrom<FuncOp>(*this, name);
+    if (!part)
+      return emitOpError() << "has the part '" << name.getValue() << "', which is no kernel";
+    if (own.size() != part.getNumArguments())
+      return emitOpError() << "gives the part '" << name.getValue() << "' " << own.size() << " arguments of "
+                           << part.getNumArguments();
+    for (auto [type, number] : llvm::zip_equal(part.getArgumentTypes(), own.asArrayRef()))
+      if (type != getArgumentTypes()[number])
+        return emitOpError() << "gives the part '" << name.getValue() << "' a " << getArgumentTypes()[number]
+                             << " where it takes " << type;
+  }
   return success();
 }
 

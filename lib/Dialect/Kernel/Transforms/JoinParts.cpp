@@ -100,18 +100,9 @@ static bool standsInFront(Operation &op) { return op.hasTrait<OpTrait::ConstantL
 
 LogicalResult PartJoiner::findPart(StringRef name, ArrayRef<int64_t> arguments) {
   Part part{symbols.lookup<FuncOp>(name), SmallVector<int64_t>(arguments), {}};
-  if (!part.func)
-    return whole.emitOpError() << "has the part '" << name << "', which is no kernel";
   if (part.func.getForm() != Form::Lowered || part.func.getCluster().value_or(1) > 1 || part.func.getPrograms())
     return whole.emitOpError() << "has the part '" << name << "', which is no kernel of the lowered form whose "
                                << "workgroups are alone";
-  if (part.arguments.size() != part.func.getNumArguments())
-    return whole.emitOpError() << "gives the part '" << name << "' " << part.arguments.size() << " arguments of "
-                               << part.func.getNumArguments();
-  for (auto [own, number] : llvm::zip_equal(part.func.getArgumentTypes(), part.arguments))
-    if (own != whole.getArgumentTypes()[number])
-      return whole.emitOpError() << "gives the part '" << name << "' a " << whole.getArgumentTypes()[number]
-                                 << " where it takes " << own;
   part.threads = static_cast<int64_t>(part.func.getThreads().value_or(1));
   for (GridOp grid : part.func.getBody().getOps<GridOp>()) {
     part.grid = grid;

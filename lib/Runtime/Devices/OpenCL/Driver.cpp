@@ -7,6 +7,7 @@
 #include "../Stream/DriverLibrary.h"
 
 #include <cstdlib>
+#include <cstring>
 
 using namespace zyx;
 using namespace zyx::runtime;
@@ -43,6 +44,21 @@ struct Asker {
     return value;
   }
 };
+
+/// The extension's version stands before its name, among those of all.
+Recording recordingOf(const Driver &driver, Platform platform, Ordinal ordinal) {
+  char all[256][4 + 64] = {};
+  (void)driver.deviceInfo(ordinal, deviceVersions, sizeof(all), all, nullptr);
+  Recording recording;
+  for (const auto &each : all)
+    if (std::string_view(each + 4) == "cl_khr_command_buffer")
+      std::memcpy(&recording.version, each, 4);
+#define ZYX_FIND(member, symbol, result, parameters)                                                                   \
+  recording.member = reinterpret_cast<decltype(recording.member)>(driver.extension(platform, #symbol));                \
+  recording.version = recording.member ? recording.version : 0;
+  ZYX_OPENCL_RECORDING(ZYX_FIND)
+  return recording;
+}
 
 /// Why kernels would not compute what they say.
 const char *refusalOf(Asker &asker, const std::string &version) {
@@ -84,6 +100,7 @@ DeviceFound describe(const Driver &driver, Platform platform, Ordinal ordinal) {
   // Kernels of the record for processors have no workgroups; those of another one may run there, too.
   found.setTarget(found.isCPU ? "opencl-cpu" : "opencl", hasSubgroups && !found.isCPU);
   found.hasSubgroups = hasSubgroups;
+  found.recording = recordingOf(driver, platform, ordinal);
   return found;
 }
 

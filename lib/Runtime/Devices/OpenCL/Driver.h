@@ -26,6 +26,7 @@ using Memory = struct MemoryTag *;
 using Program = struct ProgramTag *;
 using Kernel = struct KernelTag *;
 using Event = struct EventTag *;
+using CommandBuffer = struct CommandBufferTag *;
 
 /// Codes that we know: X(name, the specification's name, number).
 #define ZYX_OPENCL_CODES(X)                                                                                            \
@@ -46,10 +47,10 @@ inline constexpr unsigned contextPlatform = 0x1084, deviceType = 0x1000, deviceU
                           deviceFloats = 0x101b, deviceMemory = 0x101f, deviceShared = 0x1023, deviceLittle = 0x1026,
                           deviceAvailable = 0x1027, deviceCompiler = 0x1028, deviceName = 0x102b, deviceDriver = 0x102d,
                           deviceVersion = 0x102f, deviceExtensions = 0x1030, deviceDoubles = 0x1032,
-                          programSizes = 0x1165, programBinaries = 0x1166, programLog = 0x1183,
+                          deviceVersions = 0x1060, programSizes = 0x1165, programBinaries = 0x1166, programLog = 0x1183,
                           kernelGroupThreads = 0x11b0, eventEnd = 0x1283;
 inline constexpr uint64_t typeCPU = 2, typeAll = 0xffffffff, queueProfiling = 2, memoryReadWrite = 1,
-                          migrateUndefined = 2;
+                          migrateUndefined = 2, recordingFlags = 0x1293, oldestRecording = 9 << 12 | 5;
 /// Arithmetic of f32: denormals, infinity and NaN, rounding to nearest, division and roots rounded once.
 inline constexpr uint64_t floatDenormals = 1, floatSpecials = 2, floatNearest = 4, floatDivides = 128;
 
@@ -84,25 +85,43 @@ inline constexpr uint64_t floatDenormals = 1, floatSpecials = 2, floatNearest = 
   X(kernelInfo, clGetKernelWorkGroupInfo, Code, (Kernel, Ordinal, unsigned, size_t, void *, size_t *))                 \
   X(kernelSet, clSetKernelArg, Code, (Kernel, unsigned, size_t, const void *))                                         \
   X(launch, clEnqueueNDRangeKernel, Code,                                                                              \
-    (CommandQueue, Kernel, unsigned, const size_t *, const size_t *, const size_t *, unsigned, const Event *,          \
-     Event *))                                                                                                         \
+    (CommandQueue, Kernel, unsigned, const size_t *, const size_t *, const size_t *, ZYX_WAITS))                       \
   X(marker, clEnqueueMarkerWithWaitList, Code, (CommandQueue, ZYX_WAITS))                                              \
   X(barrier, clEnqueueBarrierWithWaitList, Code, (CommandQueue, ZYX_WAITS))                                            \
   X(eventWait, clWaitForEvents, Code, (unsigned, const Event *))                                                       \
   X(eventRelease, clReleaseEvent, Code, (Event))                                                                       \
-  X(eventTime, clGetEventProfilingInfo, Code, (Event, unsigned, size_t, void *, size_t *))
+  X(eventTime, clGetEventProfilingInfo, Code, (Event, unsigned, size_t, void *, size_t *))                             \
+  X(extension, clGetExtensionFunctionAddressForPlatform, void *, (Platform, const char *))
 
-/// A device, and what it is.
+/// Those of cl_khr_command_buffer, which a platform gives.
+#define ZYX_COMMAND CommandBuffer, CommandQueue, const uint64_t *
+#define ZYX_SYNCS unsigned, const unsigned *, unsigned *, void **
+#define ZYX_OPENCL_RECORDING(X)                                                                                        \
+  X(create, clCreateCommandBufferKHR, CommandBuffer, (unsigned, const CommandQueue *, const uint64_t *, Code *))       \
+  X(finish, clFinalizeCommandBufferKHR, Code, (CommandBuffer))                                                         \
+  X(release, clReleaseCommandBufferKHR, Code, (CommandBuffer))                                                         \
+  X(enqueue, clEnqueueCommandBufferKHR, Code, (unsigned, CommandQueue *, CommandBuffer, ZYX_WAITS))                    \
+  X(launch, clCommandNDRangeKernelKHR, Code,                                                                           \
+    (ZYX_COMMAND, Kernel, unsigned, const size_t *, const size_t *, const size_t *, ZYX_SYNCS))                        \
+  X(copy, clCommandCopyBufferKHR, Code, (ZYX_COMMAND, Memory, Memory, size_t, size_t, size_t, ZYX_SYNCS))              \
+  X(fill, clCommandFillBufferKHR, Code, (ZYX_COMMAND, Memory, const void *, size_t, size_t, size_t, ZYX_SYNCS))
+#define ZYX_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
+struct Recording {
+  /// As the specification numbers them; 0 without the extension. Before 0.9.5 copies and fills had other parameters,
+  /// and PoCL 3.1, which has 0.9.0, launches kernels with the arguments that they have when a list is handed over.
+  uint32_t version = 0;
+  ZYX_OPENCL_RECORDING(ZYX_MEMBER)
+};
+
 struct DeviceFound : FoundFacts {
   Platform platform = nullptr;
   Ordinal ordinal = nullptr;
   bool isCPU = false;
+  Recording recording = {};
 };
 
-/// The loader's functions.
 struct Driver {
   static constexpr const char *driverName = "OpenCL", *deviceName = "opencl", *format = "opencl-c";
-#define ZYX_MEMBER(member, symbol, result, parameters) result(*member) parameters = nullptr;
   ZYX_OPENCL_FUNCTIONS(ZYX_MEMBER)
 #undef ZYX_MEMBER
 

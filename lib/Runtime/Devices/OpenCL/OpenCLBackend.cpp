@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 #include "../Drivers.h"
+#include "../Stream/DriverLibrary.h"
 #include "../Stream/FoundDevices.h"
 #include "../Stream/ObjectTable.h"
+#include "../Stream/RecordedGraph.h"
 #include "Driver.h"
 
 #include "zyx/Base/Hash.h"
@@ -57,6 +59,7 @@ public:
   Status open() {
     const intptr_t properties[] = {contextPlatform, reinterpret_cast<intptr_t>(found.platform), 0};
     Code code = 0;
+    ZYX_ASSIGN_OR_RETURN(hasGraphs, chooseGraphs("OPENCL_GRAPHS", !found.isCPU));
     context = driver.contextCreate(properties, 1, &found.ordinal, nullptr, nullptr, &code);
     return check(code, "open device '" + itsFacts.name + "'");
   }
@@ -96,7 +99,12 @@ public:
     (void)driver.programRelease(owned->program);
   }
   Result<KernelHandle> find(ModuleHandle module, const artifact::Kernel &kernel) override;
-  Status launch(StreamHandle stream, const LaunchCommand &launch) override;
+  Status launch(StreamHandle stream, const LaunchCommand &launch) override {
+    return prepare(launch, [&](opencl::Kernel kernel, const size_t *all, const size_t *threads) {
+      return driver.launch(native(stream), kernel, 1, nullptr, all, threads, 0, nullptr, nullptr);
+    });
+  }
+  std::unique_ptr<CommandGraph> createGraph() override;
 
   Result<StreamHandle> createStream() override {
     Code code = 0;
@@ -141,7 +149,10 @@ public:
   }
 
 private:
+  friend class OpenCLGraph;
   static CommandQueue native(StreamHandle stream) { return objectOf<CommandQueueTag>(stream); }
+  /// Sets the arguments of a kernel and calls with it, its threads and those of a workgroup, while nobody changes them.
+  template <typename F> Status prepare(const LaunchCommand &launch, F &&hand);
   void release(opencl::Event &event) {
     if (event)
       (void)driver.eventRelease(std::exchange(event, nullptr));
@@ -151,6 +162,7 @@ private:
   }
   std::string logOf(opencl::Program program) const;
 
+  bool hasGraphs = false;
   Context context = nullptr;
   ObjectTable<opencl::Memory> memories;
   std::atomic<uint64_t> numFreed = 0;
@@ -223,8 +235,7 @@ Result<KernelHandle> OpenCLBackend::find(ModuleHandle module, const artifact::Ke
   Code code = 0;
   opencl::Kernel made = driver.kernelCreate(owner.program, ("k_" + kernel.symbol).c_str(), &code);
   ZYX_RETURN_IF_ERROR(check(code, "find kernel " + kernel.name + " in its code"));
-  LoadedKernel &loaded = owner.kernels.emplace_back();
-  loaded.kernel = made;
+  LoadedKernel &loaded = owner.kernels.emplace_back(made);
   ZYX_RETURN_IF_ERROR(check(driver.kernelInfo(made, found.ordinal, kernelGroupThreads, sizeof(loaded.mostThreads),
                                               &loaded.mostThreads, nullptr),
                             "ask how many threads kernel " + kernel.name + " may have"));
@@ -232,7 +243,7 @@ Result<KernelHandle> OpenCLBackend::find(ModuleHandle module, const artifact::Ke
   return handleOf<KernelHandle>(&loaded);
 }
 
-Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
+template <typename F> Status OpenCLBackend::prepare(const LaunchCommand &launch, F &&hand) {
   LoadedKernel &loaded = *objectOf<LoadedKernel>(launch.kernel);
   const std::lock_guard lock(loaded.mutex);
   unsigned index = 0;
@@ -259,7 +270,51 @@ Status OpenCLBackend::launch(StreamHandle stream, const LaunchCommand &launch) {
     threads = std::min(threads, found.isCPU ? 1 : std::bit_floor(loaded.mostThreads));
   if (!launch.isByGroup && found.isCPU)
     all = std::min(all, itemsOfCore * found.facts.processors);
-  return check(driver.launch(native(stream), loaded.kernel, 1, nullptr, &all, &threads, 0, nullptr, nullptr));
+  return check(hand(loaded.kernel, &all, &threads));
+}
+
+/// A command buffer. One that is given back ends when what it was handed over for is over.
+class OpenCLGraph final : public RecordedGraph {
+public:
+  explicit OpenCLGraph(OpenCLBackend &backend) : backend(backend), calls(backend.found.recording) {}
+  Status launch(StreamHandle stream) override {
+    CommandQueue queue = OpenCLBackend::native(stream);
+    if (isStale) {
+      constexpr uint64_t forMany[] = {recordingFlags, 1, 0};
+      Code code = 0;
+      list.reset(calls.create(1, &queue, forMany, &code));
+      ZYX_RETURN_IF_ERROR(check(code));
+      for (const AnyCommand &each : commands)
+        ZYX_RETURN_IF_ERROR(std::visit([&](const auto &command) { return put(command); }, each));
+      ZYX_RETURN_IF_ERROR(check(calls.finish(list.get())));
+      isStale = false;
+    }
+    return check(calls.enqueue(1, &queue, list.get(), 0, nullptr, nullptr));
+  }
+
+private:
+  Status put(const LaunchCommand &launch) {
+    return backend.prepare(launch, [&](opencl::Kernel kernel, const size_t *all, const size_t *threads) {
+      return calls.launch(list.get(), nullptr, nullptr, kernel, 1, nullptr, all, threads, 0, nullptr, nullptr, nullptr);
+    });
+  }
+  Status put(const CopyCommand &copy) {
+    return check(calls.copy(list.get(), nullptr, nullptr, backend.memories.find(copy.from),
+                            backend.memories.find(copy.to), copy.from.offset, copy.to.offset, copy.bytes, 0, nullptr,
+                            nullptr, nullptr));
+  }
+  Status put(const FillCommand &fill) {
+    return check(calls.fill(list.get(), nullptr, nullptr, backend.memories.find(fill.to), &fill.pattern,
+                            fill.patternBytes, fill.to.offset, fill.bytes, 0, nullptr, nullptr, nullptr));
+  }
+
+  OpenCLBackend &backend;
+  const Recording &calls;
+  std::unique_ptr<CommandBufferTag, decltype(Recording::release)> list{nullptr, calls.release};
+};
+
+std::unique_ptr<CommandGraph> OpenCLBackend::createGraph() {
+  return hasGraphs && found.recording.version >= oldestRecording ? std::make_unique<OpenCLGraph>(*this) : nullptr;
 }
 
 } // namespace

@@ -43,3 +43,12 @@ Result<const void *> runtime::openNamedTable(const char *variable, const char *u
   const char *const named = zyxVariable(variable);
   return openDriverTable(named && *named ? named : usual, name, functions);
 }
+
+Result<bool> runtime::chooseGraphs(std::string_view variable, bool usual) {
+  const char *const named = zyxVariable(std::string(variable).c_str());
+  const std::string_view word = named ? named : usual ? "on" : "off";
+  if (word != "on" && word != "off")
+    return Status::invalidArgument("ZYX_" + std::string(variable) + " is '" + std::string(word) +
+                                   "'; it may be on or off");
+  return word == "on";
+}

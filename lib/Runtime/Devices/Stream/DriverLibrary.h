@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace zyx::runtime {
 
@@ -33,6 +34,9 @@ Result<const Driver *> openDriver(const char *variable, const char *usual, const
   const auto table = openNamedTable(variable, usual, name, functions);
   return table ? Result<const Driver *>(static_cast<const Driver *>(*table)) : table.status();
 }
+
+/// Whether commands of a device become graphs: `on` or `off` as a variable of zyx says it, else as is usual.
+Result<bool> chooseGraphs(std::string_view variable, bool usual);
 
 } // namespace zyx::runtime
 

@@ -6,6 +6,7 @@
 #include "../Stream/Bundled.h"
 #include "../Stream/FoundDevices.h"
 #include "../Stream/QueueBackend.h"
+#include "../Stream/RecordedGraph.h"
 #include "Driver.h"
 
 #include "zyx/Base/Hash.h"
@@ -406,7 +407,7 @@ private:
 };
 
 /// Commands that are recorded once, and again where one of them changed: into the list that is over, of a few.
-class VulkanGraph final : public CommandGraph {
+class VulkanGraph final : public RecordedGraph {
 public:
   explicit VulkanGraph(VulkanBackend &backend) : backend(backend) {}
   ~VulkanGraph() override {
@@ -414,17 +415,6 @@ public:
     const std::lock_guard lock(backend.mutex);
     for (const List &list : lists)
       backend.device->freeCommandBuffers(*backend.pool, list.commands, backend.driver);
-  }
-
-  Result<Node> add(const AnyCommand &command, std::span<const Node>) override {
-    commands.push_back(command);
-    return commands.size() - 1;
-  }
-  Status finish() override { return Status::ok(); }
-  Status update(Node node, const AnyCommand &command) override {
-    commands[node] = command;
-    isStale = true;
-    return Status::ok();
   }
 
   Status launch(StreamHandle stream) override {
@@ -453,12 +443,10 @@ public:
 
 private:
   VulkanBackend &backend;
-  std::vector<AnyCommand> commands;
   List lists[mostOfGraph];
   size_t turn = 0;
   /// The list that has the commands as they are.
   List *recorded = nullptr;
-  bool isStale = true;
 };
 
 std::unique_ptr<CommandGraph> VulkanBackend::createGraph() { return std::make_unique<VulkanGraph>(*this); }

@@ -29,7 +29,7 @@ def Kernel_Elements : AnyTypeOf<[Kernel_Tile, VectorOfRankAndType<[1], [AnySignl
 //===----------------------------------------------------------------------===//
 
 def Kernel_FuncOp : Kernel_Op<"func", [AutomaticAllocationScope, FunctionOpInterface,
-    IsolatedFromAbove, Symbol]> {
+    IsolatedFromAbove, Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "One launch";
   let description = [{
     Arguments are buffers in global memory, then scalars (`index` for sizes). Nothing is returned.
