@@ -388,9 +388,9 @@ private:
   /// What is gathered is found in caches, in whatever order it is read. A program writes runs of a page or more, few of
   /// them at once: each write of a line waits until the line is there, and lines that follow each other are fetched
   /// ahead. Where many elements that are neighbours are gathered from one place, rather these are read in the order of
-  /// memory, and a place is computed once for all of them.
+  /// memory, and a place is computed once for all of them; runs are short then.
   void chooseGathered(ArrayRef<Axis> parallel, Axis read, Axis written) {
-    constexpr int64_t manyNeighbours = 128, mostNeighbours = 512;
+    constexpr int64_t manyNeighbours = 128, mostNeighbours = 512, shortRunBytes = pageBytes / 4;
     const bool isWide = axes.extent(read) >= manyNeighbours;
     StoreOp store = draft.stores.front();
     auto view = store.getView().getDefiningOp<ViewOp>();
@@ -402,13 +402,34 @@ private:
       if (BlockAttr::constant(stride) == axes.extent(written) && axis != read && axes.extent(axis) > 1)
         next = axis;
     const int64_t columns = std::min(axes.extent(written), pageBytes / width);
+    int64_t rows = isWide ? 1 : llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1));
+    // Of a result that leaves the second cache each line is written at once.
+    if (next && columns == axes.extent(written) && bytesOfAll(store.getValue()) > target.memory.l2Bytes)
+      rows = rowsOfRuns(axes.extent(*next), columns, (isWide ? shortRunBytes : pageBytes) / width).value_or(rows);
     for (Axis axis : parallel)
       if (axis != read && axis != written)
-        draft.grid(axis, axis == next && !isWide
-                             ? llvm::bit_floor<uint64_t>(std::max<int64_t>(pageBytes / width / columns, 1))
-                             : 1);
+        draft.grid(axis, axis == next ? rows : 1);
     draft.grid(read, isWide ? std::min(axes.extent(read), mostNeighbours) : static_cast<int64_t>(target.lanes(4)));
     draft.grid(written, columns);
+  }
+
+  /// How many of `all` rows of so many columns are whole vectors where one is not, and a run of about so many elements.
+  /// They divide all rows, so that vectors go on from one to the next in each program. Nothing where no rows do: then
+  /// vectors would not lie as lines of a cache do.
+  std::optional<int64_t> rowsOfRuns(int64_t all, int64_t columns, int64_t wanted) {
+    constexpr double mostApart = 4;
+    const auto lanes = static_cast<int64_t>(target.lanes(4));
+    std::optional<int64_t> best;
+    double least = mostApart;
+    for (int64_t rows = 1; rows <= all && columns % lanes != 0; ++rows) {
+      const auto elements = static_cast<double>(rows * columns), run = static_cast<double>(wanted);
+      const double apart = std::max(elements, run) / std::min(elements, run);
+      if (all % rows == 0 && rows * columns % lanes == 0 && apart < least) {
+        least = apart;
+        best = rows;
+      }
+    }
+    return best;
   }
 
   /// The axis along which neighbours are neighbours in memory, of a load whose view goes through several blocks, as one

@@ -220,7 +220,8 @@ private:
       const int64_t lanes = target.lanes(bytesOf(load.getResult()));
       SmallVector<int64_t> tile = llvm::map_to_vector(own, sizeOf);
       const bool isOnly = draft.countCombined() > mostWindowElements;
-      if (form && form->isReused(tile, lanes, static_cast<int64_t>(std::min<uint64_t>(reads, INT64_MAX)), isOnly))
+      if (form && form->isReused(tile, along - own.begin(), lanes,
+                                 static_cast<int64_t>(std::min<uint64_t>(reads, INT64_MAX)), isOnly))
         bytes += form->countElements(tile, lanes) * bytesOf(load.getResult());
     }
     return bytes;

@@ -53,7 +53,8 @@ std::optional<NearForm> NearOperands::formOf(LoadOp load, Axis along, int64_t wi
     return std::nullopt;
   std::optional<NearForm> form = NearForm::compute(view.getMap(), place - own.begin());
   ArrayRef<int64_t> tile = cast<RankedTensorType>(load.getType()).getShape();
-  const bool isNear = form && form->isReused(tile, width, static_cast<int64_t>(countReads()), combinesMany());
+  const bool isNear =
+      form && form->isReused(tile, place - own.begin(), width, static_cast<int64_t>(countReads()), combinesMany());
   return isNear ? form : std::nullopt;
 }
 

@@ -59,6 +59,8 @@ LogicalResult NestEmitter::emit() {
   if (t.threads == 1 && !oneHot && (square = SquareEmitter::find(*this))) {
     auto *rows = llvm::find(outer, square->rowAxis);
     std::rotate(rows, std::next(rows), outer.end());
+    if (square->lineAxis)
+      llvm::erase(outer, *square->lineAxis);
   }
   if (failed(walkOuter(outer, Point())))
     return failure();

@@ -73,6 +73,39 @@ static std::optional<Axis> neighboursOf(TileContext &t, Value tile) {
   return std::nullopt;
 }
 
+/// The axis along which the lines of columns of all stores follow each other, if vectors are whole in all of them
+/// together and not in one; nothing where a program has no whole lines. Vectors that begin anywhere would gain little:
+/// their rows are computed for each column then.
+static std::optional<Axis> findLines(Nest &n, Axis rows) {
+  const Axis columns = *n.vectorAxis;
+  const std::optional<int64_t> length = n.extents[columns].constant;
+  std::optional<Axis> lines;
+  for (Operation *root : n.roots) {
+    auto store = dyn_cast<StoreOp>(root);
+    if (!store || !length)
+      return std::nullopt;
+    auto view = n.t.evaluator.mapping.lookupOrDefault(store.getView()).getDefiningOp<ViewOp>();
+    const SmallVector<Axis> axes = n.t.axes.of(store.getValue());
+    if (!view || isComplex(view) || view.getMap().getNumSymbols() != 0 || axes.size() != store.getIndices().size())
+      return std::nullopt;
+    std::optional<Axis> own;
+    bool areWhole = false;
+    for (auto [dim, axis] : llvm::enumerate(axes)) {
+      const std::optional<int64_t> stride = strideOf(view, dim);
+      if (axis == columns)
+        areWhole = stride == 1 && view.getType().getDimSize(dim) == *length &&
+                   getConstantIntValue(n.t.evaluator.mapping.lookupOrDefault(store.getIndices()[dim])) == 0;
+      else if (axis != rows && stride == *length && n.domain.contains(axis) && n.extents[axis].constant.value_or(1) > 1)
+        own = axis;
+    }
+    if (!areWhole || !own || lines.value_or(*own) != *own)
+      return std::nullopt;
+    lines = own;
+  }
+  const int64_t all = lines ? *length * *n.extents[*lines].constant : 0;
+  return all % n.lanes == 0 && *length % n.lanes != 0 ? lines : std::nullopt;
+}
+
 std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   TileContext &t = n.t;
   if (!n.vectorAxis || n.unrolled || n.vectorCombined() || n.lanes < 4 || !n.reduces.empty())
@@ -123,17 +156,19 @@ std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   const bool areAll = llvm::none_of(
       others, [&](Value tile) { return t.axes.contains(tile, *rowAxis) && t.axes.contains(tile, *n.vectorAxis); });
   if (areAll && !t.machine.hasSubgroups()) {
+    // Places of a gather are no vectors.
+    n.lanes = t.lanesFor(n.slice, *rowAxis);
+    if (gathers)
+      square.lineAxis = findLines(n, *rowAxis);
     // Rather than all that is read, what is made of it.
-    if (square.tiles.size() > n.roots.size() && llvm::all_of(n.roots, llvm::IsaPred<StoreOp>)) {
+    if (square.lineAxis || (square.tiles.size() > n.roots.size() && llvm::all_of(n.roots, llvm::IsaPred<StoreOp>))) {
       square.tiles.clear();
       for (Operation *root : n.roots)
         square.tiles.push_back(cast<StoreOp>(root).getValue());
     }
-    // Places of a gather are no vectors.
-    n.lanes = t.lanesFor(n.slice, *rowAxis);
   }
   // As many rows as lanes must exist, and be few enough to stay in registers. Of a processor's columns most must.
-  const int64_t columns = t.axes.extent(*n.vectorAxis),
+  const int64_t columns = t.axes.extent(*n.vectorAxis) * (square.lineAxis ? *n.extents[*square.lineAxis].constant : 1),
                 most = t.machine.hasSubgroups() ? columns : llvm::PowerOf2Ceil(columns);
   int64_t rows = llvm::bit_floor<uint64_t>(std::min(t.axes.extent(*rowAxis), most));
   n.lanes = std::min<int64_t>({n.lanes, rows, 16});
@@ -141,9 +176,9 @@ std::optional<SquareEmitter::Square> SquareEmitter::find(Nest &n) {
   return square;
 }
 
-LogicalResult SquareEmitter::walk(Axis axis, llvm::function_ref<LogicalResult(Value, bool)> body) {
+LogicalResult SquareEmitter::walk(Extent extent, llvm::function_ref<LogicalResult(Value, bool)> body) {
   using Result = FailureOr<Accumulators>;
-  Nest::Pieces pieces = n.split(n.extents[axis]);
+  Nest::Pieces pieces = n.split(extent);
   auto at = [&](bool isWhole) {
     return [&body, isWhole](Value position, Accumulators) -> Result {
       if (failed(body(position, isWhole)))
@@ -156,9 +191,25 @@ LogicalResult SquareEmitter::walk(Axis axis, llvm::function_ref<LogicalResult(Va
   return n.emitRest(pieces, {}, at(false));
 }
 
+Extent SquareEmitter::columnsOf(const Square &square) {
+  Extent columns = n.extents[*n.vectorAxis];
+  if (square.lineAxis)
+    columns.constant = *columns.constant * *n.extents[*square.lineAxis].constant;
+  return columns;
+}
+
+void SquareEmitter::setColumn(const Square &square, Point &point, Value column) {
+  if (square.lineAxis) {
+    Value length = t.evaluator.constantIndex(*n.extents[*n.vectorAxis].constant, loc);
+    point.positions[*square.lineAxis] = t.builder.createOrFold<arith::DivUIOp>(loc, column, length);
+    column = t.builder.createOrFold<arith::RemUIOp>(loc, column, length);
+  }
+  point.positions[*n.vectorAxis] = column;
+}
+
 LogicalResult SquareEmitter::emit(const Square &square, Point point) {
-  const Axis outer = square.walksRows ? *n.vectorAxis : square.rowAxis,
-             inner = square.walksRows ? square.rowAxis : *n.vectorAxis;
+  const Extent columns = columnsOf(square), rows = n.extents[square.rowAxis], outer = square.walksRows ? columns : rows,
+               inner = square.walksRows ? rows : columns;
   return walk(outer, [&](Value first, bool hasAllFirst) {
     return walk(inner, [&](Value second, bool hasAllSecond) {
       return square.walksRows ? emitSquare(square, point, second, hasAllSecond, first, hasAllFirst)
@@ -170,7 +221,7 @@ LogicalResult SquareEmitter::emit(const Square &square, Point point) {
 LogicalResult SquareEmitter::emitSquare(const Square &square, const Point &point, Value row, bool hasAllRows,
                                         Value column, bool hasAllColumns) {
   auto at = [&](Value from, int64_t i) { return t.evaluator.addIndex(from, t.evaluator.constantIndex(i, loc), loc); };
-  const Extent columns = n.extents[*n.vectorAxis], rows = n.extents[square.rowAxis];
+  const Extent columns = columnsOf(square), rows = n.extents[square.rowAxis];
   // Positions that exist, where that is a number.
   auto countOf = [&](Extent extent, Value from, bool isWhole) -> int64_t {
     std::optional<int64_t> first = getConstantIntValue(from);
@@ -191,7 +242,7 @@ LogicalResult SquareEmitter::emitSquare(const Square &square, const Point &point
         Value last = arith::SubIOp::create(t.builder, loc, columns.value, t.evaluator.constantIndex(1, loc));
         position = arith::MinSIOp::create(t.builder, loc, position, last);
       }
-      along.positions[*n.vectorAxis] = position;
+      setColumn(square, along, position);
       t.setLanes(along, square.rowAxis, row, n.lanes, rows, /*partial=*/!hasAllRows, loc);
       FailureOr<Value> vector = t.evaluator.evaluateVector(tile, along);
       if (failed(vector))
@@ -211,6 +262,13 @@ LogicalResult SquareEmitter::emitSquare(const Square &square, const Point &point
           scf::IfOp::create(t.builder, loc, exists, /*withElseRegion=*/false).thenBlock());
     }
     t.setLanes(across, *n.vectorAxis, column, n.lanes, columns, /*partial=*/!hasAllColumns, loc);
+    if (square.lineAxis) {
+      setColumn(square, across, column);
+      for (auto [root, values] : llvm::zip_equal(n.roots, squares))
+        if (failed(t.evaluator.storeOn(cast<StoreOp>(root), values[i], across)))
+          return failure();
+      continue;
+    }
     for (auto [tile, values] : llvm::zip(square.tiles, squares))
       across.memo[tile] = values[i];
     if (failed(emitInner(across)))

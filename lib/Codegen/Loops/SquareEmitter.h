@@ -22,6 +22,9 @@ public:
     llvm::SmallVector<mlir::Value> tiles;
     /// Rows are the innermost loop: what their elements share, as places of a gather, is computed once for all rows.
     bool walksRows = false;
+    /// Along which lines of columns follow each other in all that is written: columns go on in the next line, so that
+    /// vectors are whole and lie where lines of a cache do, however long a line of columns is.
+    std::optional<Axis> lineAxis;
   };
 
   /// `emitInner` emits what happens at a point.
@@ -37,7 +40,11 @@ private:
   mlir::LogicalResult emitSquare(const Square &square, const Point &point, mlir::Value row, bool hasAllRows,
                                  mlir::Value column, bool hasAllColumns);
   /// Whole squares along an axis, and the rest.
-  mlir::LogicalResult walk(Axis axis, llvm::function_ref<mlir::LogicalResult(mlir::Value position, bool isWhole)> body);
+  mlir::LogicalResult walk(Extent extent,
+                           llvm::function_ref<mlir::LogicalResult(mlir::Value position, bool isWhole)> body);
+  /// All columns of the program: those of all its lines, where they go on.
+  Extent columnsOf(const Square &square);
+  void setColumn(const Square &square, Point &point, mlir::Value column);
 
   Nest &n;
   TileContext &t;

@@ -180,7 +180,7 @@ private:
     return phases[op] = result;
   }
 
-  /// Notes at every value that a root evaluates in which phase it does.
+  /// Notes at every value that a root evaluates in which phase it does, and how much it walks.
   void mark(Operation *root) {
     SmallVector<Value> work(root->getOperands());
     llvm::DenseSet<Value> seen;
@@ -189,7 +189,9 @@ private:
       Operation *def = value.getDefiningOp();
       if (!isTile(value) || !def || def->getBlock() != &block || !seen.insert(value).second)
         continue;
-      usedIn[value].insert(phase(root));
+      // Of a processor's loops those that walk as much are one: others compute it again.
+      const int64_t walked = keepsSpread ? cast<RankedTensorType>(domainOf(root).getType()).getNumElements() : 0;
+      usedIn[value].insert({phase(root), walked});
       if (!endsPhase(def))
         llvm::append_range(work, def->getOperands());
     }
@@ -267,7 +269,8 @@ private:
   const bool keepsSpread;
   llvm::DenseMap<Operation *, unsigned> phases;
   llvm::DenseMap<Value, bool> expensive, slow;
-  llvm::DenseMap<Value, llvm::SetVector<unsigned>> usedIn;
+  /// By value: in which phases roots evaluate it, and how many elements these walk.
+  llvm::DenseMap<Value, llvm::SetVector<std::pair<unsigned, int64_t>>> usedIn;
 };
 
 /// Keeps rows that threads read together and walk more than once, where they are too long for registers.

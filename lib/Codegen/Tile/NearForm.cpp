@@ -134,7 +134,7 @@ int64_t NearForm::countElements(ArrayRef<int64_t> tile, int64_t lanes) const {
   return static_cast<int64_t>(std::min<uint64_t>(count, std::numeric_limits<int32_t>::max()));
 }
 
-bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly) const {
+bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t along, int64_t lanes, int64_t numReads, bool isOnly) const {
   // Lanes that are apart would be read one by one. The rest of a vector behind a row costs nothing.
   if (dims.back().step == 1 && laneStep != 1) {
     uint64_t present = 1;
@@ -145,7 +145,10 @@ bool NearForm::isReused(ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads,
   // Elements that are copied one by one take as long as a vector.
   const int64_t fewestReads = dims.back().step == 1 || isOnly ? 3 : 2 * lanes;
   const int64_t elements = countElements(tile, lanes);
-  return elements > 0 && numReads / elements >= fewestReads;
+  // A short row is a vector where it is read, as it is where it is copied.
+  const double reads = static_cast<double>(numReads) / static_cast<double>(std::max<int64_t>(tile[along], 1)) *
+                       static_cast<double>(llvm::alignTo(tile[along], lanes));
+  return elements > 0 && reads >= static_cast<double>(fewestReads) * static_cast<double>(elements);
 }
 
 double zyx::kernel::packingCycles(MapAttr map, unsigned columns, unsigned rows, int64_t lanes) {

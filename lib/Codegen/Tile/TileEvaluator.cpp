@@ -622,6 +622,23 @@ LogicalResult TileEvaluator::store(StoreOp op, Value value, Point &point) {
   return success();
 }
 
+LogicalResult TileEvaluator::storeOn(StoreOp op, Value value, Point &point) {
+  const Location loc = op.getLoc();
+  auto view = mapping.lookupOrDefault(op.getView()).getDefiningOp<ViewOp>();
+  if (!view || isComplex(view.getResult()))
+    return op.emitOpError("writes through a view that is not one whole block");
+  BlockAttr block = view.getMap().front();
+  Value place = constantIndex(BlockAttr::constant(block.getOffset()).value_or(0), loc);
+  for (auto [index, stride] : llvm::zip_equal(placeOf(op, point).first, block.getStrides())) {
+    Value step =
+        builder.createOrFold<arith::MulIOp>(loc, index, constantIndex(BlockAttr::constant(stride).value_or(0), loc));
+    place = builder.createOrFold<arith::AddIOp>(loc, place, step);
+  }
+  StoreOp::create(builder, loc, broadcast(value, point), viewAsRow(builder, view), place, point.mask,
+                  DenseBoolArrayAttr(), op.getStream());
+  return success();
+}
+
 Value TileEvaluator::readBack(StoreOp op, Point &point) {
   Location loc = op.getLoc();
   auto [indices, vectorDim] = placeOf(op, point);

@@ -43,3 +43,21 @@ kernel.func @moved(%x: !kernel.buffer<f16, global>, %y: !kernel.buffer<f16, glob
   kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<6x16x16xf16>, <6x16x16xf16, global>
   kernel.return
 }
+
+// Rows of 11 elements are two vectors where they are read, as they are where they are copied: each vector of the copy is
+// read 35 times by 11, though only 385 elements are read of 176.
+// CHECK-LABEL: kernel.func @short_rows
+// CHECK: %[[NEAR:.*]] = kernel.alloc : <{{.*}}xi32, private>
+// CHECK: kernel.store %{{.*}}, %[[NEAR]]{{.*}} : vector<8xi32>
+// CHECK: kernel.load %[[NEAR]]{{.*}} -> vector<8xi32>
+// CHECK: arith.maxsi
+kernel.func @short_rows(%x: !kernel.buffer<f32, global>, %y: !kernel.buffer<f32, global>) {
+  %c0 = arith.constant 0 : index
+  %least = arith.constant 0xFF800000 : f32
+  %xs = kernel.view %x map <[<[16, 7, 11, 5] strides [121, 11, 1, 11]>, <[16, 11, 11] strides [49, 7, 1] offset -16 valid [0 : 16, 2 : 9, 2 : 9]>]> : <f32, global> -> <16x7x11x5xf32, global>
+  %ys = kernel.view %y map <[<[16, 7, 11] strides [77, 11, 1]>]> : <f32, global> -> <16x7x11xf32, global>
+  %a = kernel.load %xs[%c0, %c0, %c0, %c0] other %least : f32 axes ["n", "i", "j", "p"] in_bounds [true, true, true, true] : <16x7x11x5xf32, global> -> tensor<16x7x11x5xf32>
+  %s = kernel.reduce max %a dims [3] : tensor<16x7x11x5xf32> -> tensor<16x7x11xf32>
+  kernel.store %s, %ys[%c0, %c0, %c0] in_bounds [true, true, true] : tensor<16x7x11xf32>, <16x7x11xf32, global>
+  kernel.return
+}

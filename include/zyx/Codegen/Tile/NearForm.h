@@ -47,8 +47,10 @@ struct NearForm {
   /// The same in elements, with whole vectors of `lanes`.
   int64_t countElements(llvm::ArrayRef<int64_t> tile, int64_t lanes) const;
   /// Whether each element is read so often, where so many are read in all, that copying it takes little beside.
-  /// `isOnly`: vectors along no other dimension would read neighbours.
-  bool isReused(llvm::ArrayRef<int64_t> tile, int64_t lanes, int64_t numReads, bool isOnly = false) const;
+  /// `along`: the dimension of the tile along which vectors are; both are counted in whole vectors. `isOnly`: vectors
+  /// along no other dimension would read neighbours.
+  bool isReused(llvm::ArrayRef<int64_t> tile, int64_t along, int64_t lanes, int64_t numReads,
+                bool isOnly = false) const;
 };
 
 /// Cycles for each element of a factor that is read through such a map and packed, in vectors along the load's

@@ -76,6 +76,9 @@ public:
   mlir::FailureOr<mlir::Value> evaluateVector(mlir::Value tile, Point &point);
   /// Writes a value at the point, as `kernel.store` says.
   mlir::LogicalResult store(StoreOp store, mlir::Value value, Point &point);
+  /// Writes a vector to as many elements as follow each other in memory from the point on, in whichever dimensions of
+  /// the view these are: the caller knows that it has them. The map of the view has no symbols.
+  mlir::LogicalResult storeOn(StoreOp store, mlir::Value value, Point &point);
   /// Reads what `store` wrote at the point; along lanes the view must be contiguous.
   mlir::Value readBack(StoreOp store, Point &point);
   /// Writes a value into a tile in memory.
