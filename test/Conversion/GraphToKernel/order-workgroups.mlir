@@ -132,6 +132,16 @@ func.func @characters(%x: tensor<65x1024xf32>, %i: tensor<4096xi64>, %u: tensor<
   return %y : tensor<65x1024xf32>
 }
 
+// Of a few hundred wide rows each has a workgroup, of one team: more of them would have no rows.
+// REMARK: letters_0: 'graph.scatter' is computed by workgroups of 192 threads
+// CHECK-LABEL: kernel.func @letters_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 256, 768] step [1, 1, 768]
+// CHECK: arith.addf {{.*}} : vector<4xf32>
+func.func @letters(%x: tensor<256x768xf32>, %i: tensor<4096xi64>, %u: tensor<4096x768xf32>) -> tensor<256x768xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<256x768xf32>, tensor<4096xi64>, tensor<4096x768xf32>) -> tensor<256x768xf32>
+  return %y : tensor<256x768xf32>
+}
+
 // Of one-element rows a workgroup has as many as there may be threads, so that few read all indices; a thread has its own
 // updates behind each other.
 // REMARK: ones_0: 'graph.scatter' is computed by workgroups of 1024 threads
