@@ -205,6 +205,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
     entry.addPass(fusion::createSortOncePass());
     entry.addPass(fusion::createPartScansPass());
     entry.addPass(fusion::createScatterOneHotsPass());
+    entry.addPass(fusion::createCountOneHotsPass());
     entry.addPass(fusion::createPartScattersPass());
     entry.addPass(fusion::createNarrowScattersPass());
     entry.addPass(fusion::createLeaveOutPaddingPass());

@@ -438,6 +438,41 @@ static void addFirstWithPlaces(std::vector<Case> &cases) {
                      }});
 }
 
+/// The same of so many rows that a lane of a card has 16 and 32 elements: of some rows more elements agree in their
+/// first bits than are wanted.
+static void addFirstOfManyRows(std::vector<Case> &cases) {
+  for (const Shape &shape : {Shape{4300, 250}, Shape{8500, 256}})
+    cases.push_back({"sort.first.lanes." + std::to_string(shape[1]), [=](Builder &b) {
+                       std::vector<NodeId> outputs;
+                       const auto first = [&](SortKind kind, NodeId x, int64_t k) {
+                         const NodeId sorted = b.sort(kind, x, 1, true);
+                         outputs.push_back(b.pad(sorted, b.splat(b.type(sorted).dtype, {}, 0), {0, 0},
+                                                 {0, k - b.type(x).shape[1]}, {0, 0}));
+                       };
+                       // Neighbours differ in bits that words with places have no room for.
+                       const NodeId near = b.input(integers(DType::I32, shape, 0, 60000, b.random));
+                       const NodeId other = b.add(near, b.like(near, 0x3F800000));
+                       first(SortKind::Values, hurtingRows(b, DType::F32, shape), 8);
+                       first(SortKind::Indices, b.bitcast(other, DType::F32), 6);
+                       first(SortKind::Indices, hurtingRows(b, DType::BF16, shape), 8);
+                       return outputs;
+                     }});
+}
+
+/// How many indices name each place, as the load of experts: a sum of comparisons, which is a scatter on cards. Some
+/// name none.
+static void addCounts(std::vector<Case> &cases) {
+  for (DType dtype : {DType::I64, DType::F32})
+    cases.push_back({"scatter.counts." + std::string(toString(dtype)), [=](Builder &b) {
+                       constexpr int64_t rows = 34000, chosen = 2, places = 250;
+                       const NodeId at = b.input(integers(DType::I32, {rows, chosen}, -2, places + 1, b.random));
+                       const Shape all{rows, chosen, places};
+                       const NodeId isOne = b.binary(BinaryKind::Eq, b.expand(b.reshape(at, {rows, chosen, 1}), all),
+                                                     b.iota({DType::I32, all}, 2));
+                       return std::vector<NodeId>{b.reduce(ReduceKind::Add, b.cast(isOne, dtype), {0, 1})};
+                     }});
+}
+
 /// First elements of few rows that are far longer: on cards those of runs, and the first of these. Rows of 50261 and of
 /// 25013 elements are divided by no run; many elements are equal.
 static void addFirstOfRuns(std::vector<Case> &cases) {
@@ -823,6 +858,8 @@ void addOrderCases(std::vector<Case> &cases) {
   addShortSorts(cases);
   addFirstElements(cases);
   addFirstWithPlaces(cases);
+  addFirstOfManyRows(cases);
+  addCounts(cases);
   addFirstOfRuns(cases);
   addManyFirstOfRuns(cases);
   addFirstOfRows(cases);

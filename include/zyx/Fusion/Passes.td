@@ -491,6 +491,27 @@ def GatherOneHotsPass : Pass<"zyx-fusion-gather-one-hots", "::mlir::func::FuncOp
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def CountOneHotsPass : Pass<"zyx-fusion-count-one-hots", "::mlir::func::FuncOp"> {
+  let summary = "Make scatters of sums that count how many indices name each place";
+  let description = [{
+    As a sum of comparisons each index is compared with all places. Where that takes longer than the launches of a
+    scatter, ones are added up at the indices: in f32, which has each number up to 2^24. More indices stay a sum, and so
+    do those of a batch, whose places are apart.
+
+    Machines whose programs are threads of subgroups (`#kernel.target` of the module) are meant; on others nothing changes.
+
+    ```mlir
+    %isOne = graph.binary eq %ids, %places : tensor<65536x256xi64>
+    %numbers = graph.cast %isOne : tensor<65536x256xi1> -> tensor<65536x256xi64>
+    %load = graph.reduce add %numbers dims = [0] : tensor<65536x256xi64> -> tensor<256xi64>
+    // becomes
+    %0 = graph.scatter add %zeros[%ids], %ones dim = 0 : (tensor<256xf32>, tensor<65536xi64>, tensor<65536xf32>) -> tensor<256xf32>
+    %load = graph.cast %0 : tensor<256xf32> -> tensor<256xi64>
+    ```
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def AddOneHotsPass : Pass<"zyx-fusion-add-one-hots", "::mlir::func::FuncOp"> {
   let summary = "Make scatters of products that sum up rows by one-hot factors";
   let description = [{

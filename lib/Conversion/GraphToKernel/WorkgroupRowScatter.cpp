@@ -32,10 +32,15 @@ struct RowScatterShape {
     teams = columns == 0 ? 0 : most / columns;
     if (teams == 0)
       return;
-    // All workgroups read all indices: there are no more than keep the machine busy.
-    const int64_t wanted = std::max<int64_t>(1, machine.threads / threads());
+    // All workgroups read all indices: there are no more than keep the machine busy. Each team has rows of its own.
     const int64_t strips = all.outer * divideCeil(all.inner, columns * lanes);
-    rows = std::min(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), mostRows);
+    auto rowsOfGroup = [&] {
+      const int64_t wanted = std::max<int64_t>(1, machine.threads / threads());
+      return std::min(divideCeil(all.extent, std::max<int64_t>(1, wanted / strips)), mostRows);
+    };
+    while (teams > 1 && rowsOfGroup() < teams)
+      --teams;
+    rows = rowsOfGroup();
     looks = bits;
     setRoom();
     for (; looks > shortest && !fits(machine); setRoom())
@@ -43,9 +48,12 @@ struct RowScatterShape {
   }
   int64_t threads() const { return columns * teams; }
   int64_t round() const { return threads() * looks; }
-  /// Whether there is room in shared memory, and each team has rows of its own.
+  /// Whether there is room in shared memory, and rows keep some of the machine busy: a team waits for several updates
+  /// of its row at a time.
   bool isFor(const Rows &all, const Workgroups &machine) const {
-    return teams != 0 && fits(machine) && all.outer * all.extent * threads() >= teams * machine.threads;
+    constexpr int64_t share = 8;
+    return teams != 0 && fits(machine) &&
+           share * all.outer * all.extent * divideCeil(all.inner, columns * lanes) * columns >= machine.threads;
   }
 
 private:

@@ -56,20 +56,43 @@ inline graph::ir::FirstThreads findFirstThreads(graph::ir::SortOp sort, const Ro
 /// their lists, of which the first `kept` elements stay. Rows share workgroups.
 struct ListShape {
   int64_t first, kept, lanes, items, rowsOfGroup;
+  /// Whether threads read each other's registers. They sort words of 32 bits then, which have a place in the last
+  /// `placeBits`, and in front of it as many of the `keyBits` of an element as there is room for.
+  bool isExchanged;
+  int64_t placeBits, keyBits;
 
-  ListShape(graph::ir::SortOp sort, const Rows &rows, const Workgroups &machine) : first(countFirst(sort, rows)) {
-    constexpr int64_t wantedItems = 8, wantedThreads = 128;
+  ListShape(graph::ir::SortOp sort, const Rows &rows, const Workgroups &machine)
+      : first(countFirst(sort, rows)), isExchanged(machine.hasShuffles),
+        placeBits(llvm::Log2_64_Ceil(static_cast<uint64_t>(std::max<int64_t>(rows.extent, 1)))),
+        keyBits(mlir::getElementTypeOrSelf(sort.getX().getType()).getIntOrFloatBitWidth()) {
+    constexpr int64_t wantedItems = 8, mostItems = 32, wantedThreads = 128;
+    const int64_t numRows = rows.outer * rows.inner;
     kept = ceilPower(std::max<int64_t>(first, 1));
     lanes = std::min(ceilPower(divideCeil(rows.extent, wantedItems)), machine.warpSize);
+    // Lists are merged between lanes in fewer steps where these are fewer. A lane each gives a first element.
+    if (isExchanged)
+      while (lanes > kept && 2 * divideCeil(rows.extent, lanes) <= mostItems &&
+             numRows * (lanes / 2) >= machine.threads / 4)
+        lanes /= 2;
+    lanes = isExchanged ? std::max(lanes, kept) : lanes;
     items = ceilPower(divideCeil(rows.extent, lanes));
-    const int64_t threads = std::clamp(wantedThreads, lanes, std::max(machine.workgroupThreads, lanes));
-    rowsOfGroup = std::clamp<int64_t>(rows.outer * rows.inner, 1, threads / lanes);
+    int64_t threads = std::clamp(wantedThreads, lanes, std::max(machine.workgroupThreads, lanes));
+    // Half as many workgroups begin where these are many.
+    if (isExchanged && numRows * lanes >= 4 * machine.threads && 2 * threads <= machine.workgroupThreads)
+      threads *= 2;
+    rowsOfGroup = std::clamp<int64_t>(numRows, 1, threads / lanes);
+    if (isExchanged)
+      rowsOfGroup = llvm::alignTo(rowsOfGroup, std::max<int64_t>(machine.warpSize / lanes, 1));
   }
   int64_t threads() const { return rowsOfGroup * lanes; }
+  int64_t placeMask() const { return (int64_t(1) << placeBits) - 1; }
+  /// Whether a word of 32 bits has all of an element.
+  bool isExact() const { return keyBits + placeBits <= 32; }
   /// Whether the lists of a thread have room in its registers.
   bool isFor(const Rows &rows) const {
     constexpr int64_t mostKept = 16, mostItems = 16;
-    return first > 0 && kept <= mostKept && items <= mostItems && 2 * first <= rows.extent;
+    return first > 0 && kept <= mostKept && items <= (isExchanged ? 2 * mostItems : mostItems) &&
+           2 * first <= rows.extent;
   }
 };
 
@@ -155,6 +178,18 @@ private:
   /// Words of a vector of a winner's; of what is no candidate the word that is last.
   Values candidatesOf(const FirstVectors &all, mlir::Value winner, mlir::Value round);
   void emitLists(const ListShape &shape);
+  /// A row that lanes have together: vectors of so many elements of it, in turns.
+  struct ListRow {
+    const Operand &x;
+    Values at;
+    mlir::Value lane;
+    int64_t vector;
+  };
+  void emitExchanged(const ListShape &shape);
+  Values readWords(const ListRow &row, const ListShape &shape, int64_t begin, int64_t end, mlir::Value ahead,
+                   bool isWide);
+  Values sortList(Values words, int64_t kept);
+  void exchangeLists(Values &own, const ListShape &shape);
   /// The lesser of two words stands in front behind it.
   void exchange(mlir::Value &a, mlir::Value &b);
   /// Sorts a list that rises and then falls.

@@ -132,6 +132,16 @@ func.func @characters(%x: tensor<65x1024xf32>, %i: tensor<4096xi64>, %u: tensor<
   return %y : tensor<65x1024xf32>
 }
 
+// Of a few hundred wide rows each has a workgroup, of one team: more of them would have no rows.
+// REMARK: letters_0: 'graph.scatter' is computed by workgroups of 192 threads
+// CHECK-LABEL: kernel.func @letters_0
+// CHECK: kernel.grid (%{{.*}}, %{{.*}}, %{{.*}}) in [1, 256, 768] step [1, 1, 768]
+// CHECK: arith.addf {{.*}} : vector<4xf32>
+func.func @letters(%x: tensor<256x768xf32>, %i: tensor<4096xi64>, %u: tensor<4096x768xf32>) -> tensor<256x768xf32> {
+  %y = graph.scatter add %x[%i], %u dim = 0 : (tensor<256x768xf32>, tensor<4096xi64>, tensor<4096x768xf32>) -> tensor<256x768xf32>
+  return %y : tensor<256x768xf32>
+}
+
 // Of one-element rows a workgroup has as many as there may be threads, so that few read all indices; a thread has its own
 // updates behind each other.
 // REMARK: ones_0: 'graph.scatter' is computed by workgroups of 1024 threads
@@ -225,20 +235,28 @@ func.func @many_first(%x: tensor<4096x2048xf32>, %y: tensor<40x2048xf32>) -> (te
   %b = graph.sort values %y dim = 1 descending {zyx.first = 8 : i64} : tensor<40x2048xf32> -> tensor<40x2048xf32>
   return %a, %b : tensor<4096x2048xf32>, tensor<40x2048xf32>
 }
-// Of short rows each lane of a subgroup sorts eight elements in registers. Lists of neighbours are merged, in as many steps as
-// halve the lanes; rows share workgroups. Without room in registers all candidates are sorted.
+// Of short rows each lane of a subgroup sorts eight elements or more in registers: words of 32 bits, with places in their last
+// bits. Lists are merged in as many steps as halve the lanes, by reading each other's registers; rows share workgroups of whole
+// subgroups. Of f32 a word lacks some bits: where more than six may come first, words of 64 bits are sorted. All of a bf16 is in
+// a word. Where more first ones are wanted than registers have room for, all candidates are sorted.
 // CHECK-LABEL: kernel.func @lists_0_sort
 // CHECK-SAME: threads = 128
+// CHECK-NOT: kernel.alloc
 // CHECK: kernel.grid (%{{.*}}) in [4000] step [16]
-// CHECK-COUNT-8: kernel.load {{.*}} -> f32
-// CHECK: kernel.alloc : <1024xi64, shared>
-// CHECK-COUNT-4: kernel.barrier workgroup
+// CHECK-COUNT-2: kernel.load {{.*}} -> vector<4xf32>
+// CHECK: arith.minui {{.*}} : i32
+// CHECK-COUNT-24: kernel.shuffle {{.*}} : i32
+// CHECK-COUNT-5: kernel.shuffle {{.*}} : i32
+// CHECK: scf.if
+// CHECK-COUNT-24: kernel.shuffle {{.*}} : i64
+// CHECK: } else {
+// CHECK-COUNT-7: kernel.shuffle {{.*}} : i64
 // CHECK-NOT: kernel.barrier
-// CHECK: scf.for
 // CHECK-LABEL: kernel.func @lists_1_sort
 // CHECK-SAME: threads = 128
-// CHECK: kernel.grid (%[[ROW:.*]]) in [7] step [4]
-// CHECK: arith.cmpi slt, %{{.*}}, %c7
+// CHECK: kernel.grid (%{{.*}}) in [7] step [4]
+// CHECK-COUNT-5: kernel.shuffle {{.*}} : i32
+// CHECK-NOT: kernel.shuffle
 // CHECK-LABEL: kernel.func @lists_2_sort
 // CHECK-SAME: threads = 64
 // CHECK: kernel.alloc : <268xi64, shared>
