@@ -404,10 +404,10 @@ bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
 }
 
 /// Threads of a chain have two neighbouring columns of its scores. Of what lies along rows they read single elements,
-/// each with a place of its own: more than a copy takes, if heads and batches that share it read it many times.
+/// each with a place of its own, as of what is brought to shared memory: more than a copy takes, if heads and batches
+/// that share it read it many times.
 bool FactorLayouter::runForChain(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
   constexpr int64_t fewestReads = 16;
-  constexpr double elementOps = 3;
   if (!target.hasTensorTiles() || !readAlike(launches) || !isChain(func))
     return false;
   symbols = &into;
@@ -437,8 +437,8 @@ bool FactorLayouter::runForChain(SymbolTable &into, MutableArrayRef<zyx::plan::L
     const int64_t elements = cast<RankedTensorType>(load.getType()).getNumElements();
     const std::optional<FactorLayout> layout = denseLayout(mapOf(load), streamed);
     if (layout && elements * fewestReads <= scores &&
-        cyclesOf(static_cast<double>(scores) * elementOps, static_cast<double>(target.costs.lanesPerCycle)) >
-            copyCycles(*layout))
+        cyclesOf(static_cast<double>(scores) * zyx::target::fits::sharedProducts::elementOps,
+                 static_cast<double>(target.costs.lanesPerCycle)) > copyCycles(*layout))
       turned.emplace_back(load, *layout);
   }
   for (auto [number, each] : llvm::enumerate(turned))
