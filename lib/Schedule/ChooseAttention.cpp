@@ -46,6 +46,18 @@ static bool fits(int64_t rows, int64_t keys, int64_t width) {
   return keys / 2 + keys / 4 + width / 2 <= (rows > 128 ? 120 : 200);
 }
 
+/// What blocks of so many columns cost, in columns: each is computed whole, and takes as long as some more by itself.
+static int64_t costOfBlocks(int64_t places, int64_t columns) {
+  constexpr int64_t beside = 16;
+  return llvm::divideCeil(places, columns) * (columns + beside);
+}
+
+/// Places of which blocks are few: the last one is a large part of them, and may be mostly empty.
+static bool areFew(int64_t places) {
+  constexpr int64_t onePlaces = 128, fewPlaces = 512;
+  return places > onePlaces && places <= fewPlaces;
+}
+
 /// Whether what is computed of products, as the cap of scores is, takes longer than these, and more registers.
 static bool isHeavy(ArrayRef<Value> computed) {
   llvm::SetVector<Value> values(computed.begin(), computed.end());
@@ -209,12 +221,6 @@ std::optional<SharedChoice> chooseSharedAttention(FuncOp func, const Axes &axes,
   return std::nullopt;
 }
 
-/// What blocks of so many columns cost, in columns: each is computed whole, and takes as long as some more by itself.
-static int64_t costOfBlocks(int64_t places, int64_t columns) {
-  constexpr int64_t beside = 16;
-  return llvm::divideCeil(places, columns) * (columns + beside);
-}
-
 /// Of a thread of two groups that stream.
 static int64_t registersOfStreaming(const target::TargetInfo &target) {
   return target::registersOfGroups(target, 2, 3, target::fits::groupProducts::streamingRegisters[2]);
@@ -237,13 +243,25 @@ SmallVector<TensorChoice> chooseTotalSteps(FuncOp func, const Axes &axes, const 
     other += llvm::alignTo(operand->columns(), panel);
   // Of the sum, of products, and of what all batches read alike a thread has half of the columns of 64 rows.
   const auto held = static_cast<int64_t>(1 + found->inner.size() + found->total->ofTile.size());
+  // Tiles that have sums of their own, of one block of columns.
+  int64_t sums = static_cast<int64_t>(llvm::divideCeil(all, rows));
+  for (Axis axis : found->batches)
+    if (!llvm::is_contained(found->total->walked, axis))
+      sums *= axes.extent(axis);
+  // In rounds of as many tiles as there are multiprocessors: of fewer wide ones some would have nothing to do. What
+  // rows have is brought for each batch, however many columns a tile has, and then its products are waited for.
+  constexpr int64_t beside = 48;
+  auto costOf = [&](int64_t columns) {
+    const auto blocks = static_cast<int64_t>(llvm::divideCeil(places, columns));
+    return (columns + beside) * static_cast<int64_t>(llvm::divideCeil(sums * blocks, target.cores));
+  };
   SmallVector<std::pair<int64_t, TensorStepAttr>> steps;
   for (int64_t columns : {80, 64, 48, 32}) {
     const int64_t stages =
         std::min(mostStages, (target.simt.sharedBytes - barriers) / ((rows * own + columns * other) * elementBytes));
     if (stages < 2 || columns * held / 2 + scratch > mostRegisters)
       continue;
-    steps.emplace_back(costOfBlocks(places, columns),
+    steps.emplace_back(costOf(columns),
                        TensorStepAttr::get(func.getContext(), rows, columns, panel, stages, /*group=*/1, /*split=*/1,
                                            /*tf32=*/false, /*warps=*/0));
   }
@@ -288,9 +306,7 @@ SmallVector<TensorChoice> chooseChainSteps(FuncOp func, const Axes &axes, const 
       isHeavy(llvm::map_to_vector(found->outer, [](const TensorChain::Outer &each) { return each.factor; })) ? 48 : 16;
   SmallVector<TensorChoice> choices;
   SmallVector<int64_t> widths = {128, 64, 32};
-  // Of few blocks the last one is a large part, and may be mostly empty.
-  constexpr int64_t onePlaces = 128, fewPlaces = 512;
-  if (streamed > onePlaces && streamed <= fewPlaces) {
+  if (areFew(streamed)) {
     widths = {128, 112, 96, 80, 64, 48, 32};
     llvm::stable_sort(widths,
                       [&](int64_t a, int64_t b) { return costOfBlocks(streamed, a) < costOfBlocks(streamed, b); });

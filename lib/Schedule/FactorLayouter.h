@@ -53,6 +53,9 @@ public:
   /// The same of windows whose factors threads bring to shared memory: with channels next to each other, and contracted
   /// in that order, they are read in vectors.
   bool runForSharedMemory(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
+  /// Copies what a chain of products reads for each of its scores and what lies along its rows, as a bias does in the
+  /// gradient of the keys, to where it lies along what is streamed. Whether something is copied.
+  bool runForChain(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches);
   /// Copies what a kernel with reductions reads across the order in which its threads are neighbours. `hasWindows`: its
   /// windows are laid out.
   void transpose(mlir::SymbolTable &into, llvm::MutableArrayRef<plan::LaunchOp> launches, bool hasWindows);

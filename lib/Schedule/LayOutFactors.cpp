@@ -10,6 +10,7 @@
 #include "LayOutWindows.h"
 #include "Strides.h"
 
+#include "zyx/Codegen/Matrix/TensorChain.h"
 #include "zyx/Codegen/Matrix/TensorDot.h"
 #include "zyx/Codegen/Tile/AccessForm.h"
 #include "zyx/Dialect/Kernel/IR/MapAlgebra.h"
@@ -68,8 +69,8 @@ struct LayOutFactors : zyx::schedule::impl::LayOutFactorsPassBase<LayOutFactors>
     Copies copies;
     for (FuncOp func : llvm::to_vector(getOperation().getOps<FuncOp>())) {
       SmallVector<zyx::plan::LaunchOp> &own = launches[func.getName()];
-      if (func.getSchedule() || FactorLayouter(func, *record, &copies).run(symbols, own) ||
-          FactorLayouter(func, *record).isTaken() ||
+      if (func.getSchedule() || FactorLayouter(func, *record, &copies).runForChain(symbols, own) ||
+          FactorLayouter(func, *record, &copies).run(symbols, own) || FactorLayouter(func, *record).isTaken() ||
           FactorLayouter(func, *record, &copies).runForSharedMemory(symbols, own))
         continue;
       const bool hasWindows = zyx::schedule::layOutWindows(func, symbols, own, copies);
@@ -399,6 +400,54 @@ bool FactorLayouter::run(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp>
           : left          ? "copied into another order for tensor cores: the left factor"
           : right         ? "copied into another order for tensor cores: the right factor"
                           : "contracted in another order for tensor cores");
+  return true;
+}
+
+/// Threads of a chain have two neighbouring columns of its scores. Of what lies along rows they read single elements,
+/// each with a place of its own, as of what is brought to shared memory: more than a copy takes, if heads and batches
+/// that share it read it many times.
+bool FactorLayouter::runForChain(SymbolTable &into, MutableArrayRef<zyx::plan::LaunchOp> launches) {
+  constexpr int64_t fewestReads = 16;
+  if (!target.hasTensorTiles() || !readAlike(launches) || !isChain(func))
+    return false;
+  symbols = &into;
+  OwningOpRef<FuncOp> trial = cloneUnshared(func);
+  FailureOr<Axes> axes = Axes::compute(*trial);
+  std::string reason;
+  std::optional<TensorChain> chain = failed(axes) ? std::nullopt : matchTensorChain(*trial, *axes, target, reason);
+  if (!chain)
+    return false;
+  int64_t scores = axes->extent(chain->rows) * axes->extent(chain->streamed);
+  for (Axis axis : chain->batches)
+    scores *= axes->extent(axis);
+  auto loadsOf = [](FuncOp of) {
+    SmallVector<LoadOp> loads;
+    of.walk([&](LoadOp load) { loads.push_back(load); });
+    return loads;
+  };
+  SmallVector<std::pair<LoadOp, FactorLayout>> turned;
+  for (auto [load, tried] : llvm::zip_equal(loadsOf(func), loadsOf(*trial))) {
+    const SmallVector<Axis> own = axes->of(tried.getResult());
+    const auto row = static_cast<unsigned>(llvm::find(own, chain->rows) - own.begin()),
+               streamed = static_cast<unsigned>(llvm::find(own, chain->streamed) - own.begin());
+    if (row == own.size() || streamed == own.size() || loadOf(load.getResult()) != load ||
+        !mapOf(load).isOneWholeBlock() || strideThrough(mapOf(load), row) != 1 ||
+        strideThrough(mapOf(load), streamed) == 1)
+      continue;
+    const int64_t elements = cast<RankedTensorType>(load.getType()).getNumElements();
+    const std::optional<FactorLayout> layout = denseLayout(mapOf(load), streamed);
+    if (layout && elements * fewestReads <= scores &&
+        cyclesOf(static_cast<double>(scores) * zyx::target::fits::sharedProducts::elementOps,
+                 static_cast<double>(target.costs.lanesPerCycle)) > copyCycles(*layout))
+      turned.emplace_back(load, *layout);
+  }
+  for (auto [number, each] : llvm::enumerate(turned))
+    apply(each.second, each.first, "_turned" + (number ? std::to_string(number) : std::string()), launches);
+  if (turned.empty())
+    return false;
+  zyx::schedule::dropUnread(func, launches);
+  remark::passed(func.getLoc(), remark::RemarkOpts::name("LayOutFactors").category("zyx-schedule"))
+      << func.getName() << ": what stands beside its scores is copied, so that threads read neighbours of it";
   return true;
 }
 

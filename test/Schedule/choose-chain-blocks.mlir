@@ -1,14 +1,26 @@
 // RUN: zyx-opt %s --zyx-compile='target=sm_90a stop-after=schedule' | FileCheck %s
+// RUN: sed 's/<16x1x/<2048x1x/g' %s | zyx-opt - --zyx-compile='target=sm_90a stop-after=schedule' | FileCheck %s --check-prefix=MANY
 
 // Gradients of 16 windows of 14x14 with a bias. Blocks of 128 columns would be 256 for the 196 that exist: two of 112 are the gradient
-// of queries, three of 80 those of keys and values, where more need too many registers, and the sum of the bias.
+// of queries, three of 80 those of keys and values, where more need too many registers. The sum of the bias has few tiles for the
+// multiprocessors, and narrow ones.
 // CHECK-LABEL: kernel.func @windows_1(
 // CHECK-LABEL: kernel.func @windows_3(
 // CHECK-SAME:    #kernel.tensor_step<128, 112, 64,
 // CHECK-LABEL: kernel.func @windows_4(
-// CHECK-SAME:    #kernel.tensor_step<128, 80, 64, stages 4, group 1>
+// CHECK-SAME:    #kernel.tensor_step<128, 32, 64, stages 4, group 1>
 // CHECK-LABEL: kernel.func @windows_5(
 // CHECK-SAME:    #kernel.tensor_step<128, 80, 64,
+// Of 2048 windows as many tiles of the sum as there is room for have 64 columns: of 80 there would be fewer. The bias lies along
+// queries for the gradients of keys and values, which have neighbours of it after a copy.
+// MANY-LABEL: kernel.func @windows_4(
+// MANY-SAME:    #kernel.tensor_step<128, 64, 64, stages 4, group 1>
+// MANY-LABEL: kernel.func @windows_5(
+// MANY-SAME:    #kernel.tensor_step<128, 80, 64,
+// MANY:         kernel.view %arg7 map <[<[196, 196] strides [200, 1]>]>
+// MANY-LABEL: kernel.func @windows_5_turned(
+// MANY:         kernel.view %arg0 map <[<[196, 196] strides [1, 200]>]>
+// MANY:         kernel.view %arg1 map <[<[196, 196] strides [200, 1]>]>
 func.func @windows(%arg0: tensor<16x1x196x32xbf16>, %arg1: tensor<16x1x196x32xbf16>, %arg2: tensor<16x1x196x32xbf16>, %arg3: tensor<391x1xbf16>, %arg4: tensor<196x196xi64>, %arg5: tensor<16x1x196x32xbf16>) -> (tensor<16x1x196x32xbf16> {graph.name = "result0"}, tensor<16x1x196x32xbf16> {graph.name = "result1"}, tensor<16x1x196x32xbf16> {graph.name = "result2"}, tensor<16x1x196x32xbf16> {graph.name = "result3"}, tensor<391x1xbf16> {graph.name = "result4"}) {
   %0 = graph.cast %arg0 : tensor<16x1x196x32xbf16> -> tensor<16x1x196x32xf32>
   %1 = graph.reshape %0 : tensor<16x1x196x32xf32> -> tensor<16x1x196x32x1xf32>

@@ -55,6 +55,9 @@ def LayOutFactorsPass : Pass<"zyx-schedule-lay-out-factors", "::mlir::ModuleOp">
     Such a kernel may read an operand with a stride along the results, as a depthwise convolution with channels last reads
     its filters. A kernel of its own copies the operand so that it is contiguous there, if the loads saved are estimated to
     take twice the time of the copy. Threads then load vectors.
+
+    What a chain of products reads for each score and lies along its rows, as a bias in the gradients of keys, is copied so that
+    it lies along columns, if batches share it and to read it element by element takes longer than the copy.
   }];
   let dependentDialects = ["::zyx::kernel::KernelDialect", "::zyx::plan::PlanDialect"];
 }

@@ -37,9 +37,14 @@ private:
   void allocate();
   SharedOperand &sharedOf(const TensorOperand &operand);
   mlir::Value slotOf(const TensorOperand &operand, mlir::Value stage) {
-    SharedOperand &kept = sharedOf(operand);
-    return part(kept.memory, {stage}, {step.getColumns(), kept.columns});
+    return slotOf(operand, stage, sharedOf(operand).columns);
   }
+  /// The first columns of it.
+  mlir::Value slotOf(const TensorOperand &operand, mlir::Value stage, int64_t columns) {
+    return part(sharedOf(operand).memory, {stage}, {step.getColumns(), columns});
+  }
+  /// Features of an inner product that are multiplied: the rest of a panel is zero.
+  static int64_t usedOf(const TensorChain::Inner &inner);
 
   //===--------------------------------------------------------------------===//
   // Roles
@@ -86,8 +91,11 @@ private:
   mlir::Value totalRounds();
   void emitTotalProducer();
   void emitTotalConsumer(mlir::Value instance);
+  llvm::SmallVector<mlir::Value> readAhead();
+  /// The values of these of a batch.
+  Carried readBatch(const TileCoordinates &place, mlir::Value firstColumn);
   mlir::Value takeBatch(PipelineState pipe, mlir::Value sum, const TileCoordinates &place, mlir::Value firstColumn,
-                        const llvm::DenseMap<mlir::Value, mlir::Value> &ofTile, mlir::Value instance);
+                        const llvm::DenseMap<mlir::Value, mlir::Value> &known, mlir::Value instance);
 
   //===--------------------------------------------------------------------===//
   // What is elementwise

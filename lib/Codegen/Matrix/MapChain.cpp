@@ -25,6 +25,12 @@ ChainMapper::SharedOperand &ChainMapper::sharedOf(const TensorOperand &operand) 
   return *llvm::find_if(ring, [&](const SharedOperand &kept) { return isSame(*kept.operand, operand); });
 }
 
+int64_t ChainMapper::usedOf(const TensorChain::Inner &inner) {
+  // Features that an instruction contracts.
+  constexpr int64_t stepDepth = 16;
+  return llvm::alignTo(inner.depth, stepDepth);
+}
+
 void ChainMapper::allocate() {
   for (auto [i, inner] : llvm::enumerate(chain.inner)) {
     const int64_t columns = llvm::alignTo(inner.own.columns(), panelColumns);
@@ -139,8 +145,8 @@ void ChainMapper::startInner(BlockState &block, Value stage, llvm::function_ref<
   auto begin = begins.begin();
   for (auto [i, inner] : llvm::enumerate(chain.inner)) {
     block.numbers[inner.dot.getResult()] = block.started.size();
-    start(block, type, own(i), slotOf(inner.other, stage), startOf(inner.dot, block.masked) ? *begin++ : Value(),
-          /*isTransposed=*/true);
+    start(block, type, own(i), slotOf(inner.other, stage, usedOf(inner)),
+          startOf(inner.dot, block.masked) ? *begin++ : Value(), /*isTransposed=*/true);
   }
 }
 
@@ -174,8 +180,8 @@ ChainMapper::State ChainMapper::takeBlock(State state, bool masked, const TileCo
 
 void ChainMapper::emitConsumer(Value instance) {
   Value myRow = multiply(instance, groupRows);
-  for (const SharedOperand &kept : own)
-    myOwn.push_back(part(kept.memory, {myRow}, {groupRows, kept.columns}));
+  for (auto [inner, kept] : llvm::zip_equal(chain.inner, own))
+    myOwn.push_back(part(kept.memory, {myRow}, {groupRows, usedOf(inner)}));
   SmallVector<Value> zeros;
   for (TensorChain::Outer &outer : chain.outer)
     zeros.push_back(number(tile(llvm::alignTo(outer.width, panelColumns)), 0));

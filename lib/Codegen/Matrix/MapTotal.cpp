@@ -78,16 +78,34 @@ void ChainMapper::emitTotalProducer() {
   });
 }
 
+/// Vectors of a batch along rows, which threads read while they have the batch before: sums of products begin with
+/// them, and would wait for memory in each batch. Those along columns are many registers.
+SmallVector<Value> ChainMapper::readAhead() {
+  SmallVector<Value> reads;
+  for (Value read : chain.total->ofBatch)
+    if (!rests.contains(read) && !axes.contains(read, streamedAxis))
+      reads.push_back(read);
+  return reads;
+}
+
+ChainMapper::Carried ChainMapper::readBatch(const TileCoordinates &place, Value firstColumn) {
+  BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn}, /*masked=*/true);
+  Carried values;
+  for (Value read : readAhead())
+    values.push_back(evaluate(read, block));
+  return values;
+}
+
 Value ChainMapper::takeBatch(PipelineState pipe, Value sum, const TileCoordinates &place, Value firstColumn,
-                             const llvm::DenseMap<Value, Value> &ofTile, Value instance) {
-  BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, ofTile}, /*masked=*/true);
+                             const llvm::DenseMap<Value, Value> &known, Value instance) {
+  BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn, known}, /*masked=*/true);
   // On their way before the factors are waited for.
   for (Value read : chain.total->ofBatch)
     if (!rests.contains(read))
       evaluate(read, block);
   WaitOp::create(b, loc, full, pipe.stage, pipe.parity);
   startInner(block, pipe.stage, [&](size_t i) {
-    return part(own[i].memory, {pipe.stage, multiply(instance, groupRows)}, {groupRows, own[i].columns});
+    return part(own[i].memory, {pipe.stage, multiply(instance, groupRows)}, {groupRows, usedOf(chain.inner[i])});
   });
   await(block, block.started.size() - 1);
   ArriveOp::create(b, loc, empty, pipe.stage);
@@ -103,16 +121,27 @@ void ChainMapper::emitTotalConsumer(Value instance) {
     BlockState ofTile({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn}, /*masked=*/true);
     for (Value read : chain.total->ofTile)
       evaluate(read, ofTile);
-    Carried last =
-        loop(index(0), index(numWalked()), index(1), {carried[0], carried[1], number(tile(step.getColumns()), 0)},
-             [&, place = place, firstColumn = firstColumn](Value batch, ValueRange at) -> Carried {
-               TileCoordinates here = place;
-               enterBatch(here, batch);
-               PipelineState pipe{at[0], at[1]};
-               Value sum = takeBatch(pipe, at[2], here, firstColumn, ofTile.site.known, instance);
-               PipelineState after = next(pipe);
-               return {after.stage, after.parity, sum};
-             });
+    TileCoordinates first = place;
+    enterBatch(first, index(0));
+    Carried start = {carried[0], carried[1], number(tile(step.getColumns()), 0)};
+    start.append(readBatch(first, firstColumn));
+    Carried last = loop(index(0), index(numWalked()), index(1), start,
+                        [&, place = place, firstColumn = firstColumn](Value batch, ValueRange at) -> Carried {
+                          TileCoordinates here = place, following = place;
+                          enterBatch(here, batch);
+                          // Behind the last one the last one again.
+                          enterBatch(following, arith::MinUIOp::create(b, loc, add(batch, 1), index(numWalked() - 1)));
+                          Carried ahead = readBatch(following, firstColumn);
+                          llvm::DenseMap<Value, Value> known = ofTile.site.known;
+                          for (auto [read, value] : llvm::zip_equal(readAhead(), at.drop_front(3)))
+                            known[read] = value;
+                          PipelineState pipe{at[0], at[1]};
+                          Value sum = takeBatch(pipe, at[2], here, firstColumn, known, instance);
+                          PipelineState after = next(pipe);
+                          Carried result = {after.stage, after.parity, sum};
+                          result.append(ahead);
+                          return result;
+                        });
     BlockState block({{rowAxis, streamedAxis, step.getColumns()}, place, firstColumn}, /*masked=*/true);
     block.site.known[chain.total->sum.getResult()] = last[2];
     write(chain.total->store, evaluate(chain.total->store.getValue(), block), block.site);

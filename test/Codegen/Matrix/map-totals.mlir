@@ -4,7 +4,7 @@
 // A sum over batches of exponentials of products: a workgroup has a tile of the sum in registers, and multiplies one
 // batch after the other.
 // STEP-LABEL: kernel.func @alone_0(
-// STEP-SAME:    #kernel.tensor_step<128, 80, 64, stages 4, group 1>
+// STEP-SAME:    #kernel.tensor_step<128, 32, 64, stages 4, group 1>
 // CHECK-LABEL: kernel.func @alone_0(
 // One thread has the factors of a batch copied, of rows and of columns.
 // CHECK:         kernel.role "producer"
@@ -16,17 +16,19 @@
 // CHECK:         kernel.role "consumer"
 // CHECK:         scf.for
 // What all batches read alike is read once for a tile.
-// CHECK:           kernel.load {{.*}} -> tensor<64x80xbf16
-// CHECK:           scf.for {{.*}} = %c0{{.*}} to %c23{{.*}} -> (index, i1, tensor<64x80xf32
-// What rows of a batch read is on its way before its factors are waited for.
+// CHECK:           kernel.load {{.*}} -> tensor<64x32xbf16
+// What rows of a batch read is on its way while the batch before is multiplied.
+// CHECK:           kernel.load {{.*}} -> tensor<64xf32
+// CHECK:           scf.for {{.*}} = %c0{{.*}} to %c23{{.*}} -> (index, i1, tensor<64x32xf32{{.*}}, tensor<64xf32
 // CHECK:             kernel.load {{.*}} -> tensor<64xf32
 // CHECK:             kernel.wait
-// CHECK:             kernel.mma_async
+// Of a panel of 64 features the 32 that exist are multiplied.
+// CHECK:             kernel.mma_async {{.*}} : !kernel.view<64x32xbf16, shared, {{.*}}>, <32x32xbf16, shared
 // CHECK:             kernel.mma_wait
 // CHECK:             kernel.arrive
 // CHECK:             math.exp2
 // CHECK:             math.fma
-// CHECK:           kernel.store {{.*}} : tensor<64x80xf32
+// CHECK:           kernel.store {{.*}} : tensor<64x32xf32
 func.func @alone(%a: tensor<23x150x32xbf16>, %b: tensor<23x150x32xbf16>, %bias: tensor<150x150xbf16>, %row: tensor<23x150xf32>, %by: tensor<23x150xf32>) -> tensor<150x150xf32> {
   %0 = graph.cast %a : tensor<23x150x32xbf16> -> tensor<23x150x32xf32>
   %1 = graph.cast %b : tensor<23x150x32xbf16> -> tensor<23x150x32xf32>
