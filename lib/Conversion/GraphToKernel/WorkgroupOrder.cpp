@@ -19,11 +19,78 @@ Values WorkgroupOrder::openGroups(ArrayRef<int64_t> extents, ArrayRef<int64_t> s
   made.setThreads(threads);
   this->threads = threads;
   Values at = openGrid(extents, steps);
-  thread = kernel::IdOp::create(builder, loc, builder.getIndexType(), kernel::IdKind::Thread);
+  thread = id(kernel::IdKind::Thread);
   return at;
 }
 
+/// No driver need have subgroups full, or of neighbours: so they are counted, and so are their threads.
+void WorkgroupOrder::numberBySubgroups(Value sizes) {
+  if (!machine.hasSubgroupOps)
+    return;
+  Value one = word(1), rank = kernel::SubgroupScanOp::create(builder, loc, one);
+  Value size = kernel::SubgroupReduceOp::create(builder, loc, kernel::Combine::Add, one);
+  Value subgroup = id(kernel::IdKind::Subgroup);
+  isLast = compare(arith::CmpIPredicate::eq, rank, size);
+  when(isLast, [&] { store(size, sizes, subgroup); });
+  meet();
+  Values before = loop(index(0), subgroup, index(1), {subtract(rank, one)},
+                       [&](Value at, ValueRange sum) -> Values { return {add(sum[0], loadAt(sizes, at))}; });
+  // Nothing else tells that the number is small.
+  thread = toIndex(arith::RemUIOp::create(builder, loc, before[0], word(threads)));
+}
+
+Value WorkgroupOrder::addUpInSubgroup(Value own) {
+  if (!own.getType().isInteger(64))
+    return kernel::SubgroupScanOp::create(builder, loc, own);
+  Type i32 = builder.getI32Type(), i64 = own.getType();
+  Value bits = constant(builder.getI64IntegerAttr(32));
+  Value low = arith::TruncIOp::create(builder, loc, i32, own);
+  Value high = arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, own, bits));
+  low = arith::ExtUIOp::create(builder, loc, i64, addUpInSubgroup(low));
+  high = arith::ExtUIOp::create(builder, loc, i64, addUpInSubgroup(high));
+  return arith::OrIOp::create(builder, loc, low, arith::ShLIOp::create(builder, loc, high, bits));
+}
+
+/// Each subgroup by an op, whose last thread writes the sum, and then all subgroups by all threads.
+WorkgroupOrder::Sums WorkgroupOrder::addUp(ArrayRef<Value> own, Value parts) {
+  const size_t count = own.size();
+  Values upTo, sums;
+  for (Value each : own) {
+    upTo.push_back(addUpInSubgroup(each));
+    sums.append(2, constant(getIdentity(kernel::Combine::Add, each.getType(), /*exclusive=*/false)));
+  }
+  Value subgroup = id(kernel::IdKind::Subgroup);
+  auto slot = [&](size_t number, Value of) { return add(of, index(static_cast<int64_t>(number) * threads)); };
+  // Somebody may still read what is there.
+  meet();
+  when(isLast, [&] {
+    for (size_t i = 0; i < count; ++i)
+      store(upTo[i], parts, slot(i, subgroup));
+  });
+  meet();
+  sums = loop(index(0), id(kernel::IdKind::NumSubgroups), index(1), sums, [&](Value at, ValueRange before) -> Values {
+    Values next;
+    Value isBefore = isLess(at, subgroup);
+    for (size_t i = 0; i < count; ++i) {
+      Value part = loadAt(parts, slot(i, at));
+      next.push_back(choose(isBefore, combine(kernel::Combine::Add, before[2 * i], part), before[2 * i]));
+      next.push_back(combine(kernel::Combine::Add, before[2 * i + 1], part));
+    }
+    return next;
+  });
+  Sums result;
+  for (size_t i = 0; i < count; ++i) {
+    result.upTo.push_back(combine(kernel::Combine::Add, sums[2 * i], upTo[i]));
+    result.all.push_back(sums[2 * i + 1]);
+  }
+  return result;
+}
+
 std::pair<Value, Value> WorkgroupOrder::sumUp(Value sums, Value own) {
+  if (machine.hasSubgroupOps) {
+    const Sums all = addUp(own, sums);
+    return {toIndex(subtract(all.upTo[0], own)), toIndex(all.all[0])};
+  }
   int64_t half = 0;
   Value sum = own;
   auto slot = [&](Value of) { return add(of, index(half * threads)); };

@@ -28,6 +28,7 @@ constexpr OpText ops[] = {
     {"math.exp2", floats, "exp2($0)", floats},
     {"kernel.subgroup_reduce add", just(Element::F32) | just(Element::I32), "sub_group_reduce_add($0)"},
     {"kernel.subgroup_reduce umax", just(Element::I32), "sub_group_reduce_max($0)"},
+    {"kernel.subgroup_scan", just(Element::F32) | just(Element::I32), "sub_group_scan_inclusive_add($0)"},
 };
 
 // f64 and subgroups are options of a device. Each converts f16 from memory and to it, exactly.

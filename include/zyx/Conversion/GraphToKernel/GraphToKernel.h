@@ -46,6 +46,8 @@ struct Workgroups {
   int64_t tapSums = 0;
   /// Whether a kernel of its own copies what windows are taken of, where that lies in another order than results.
   bool copiesWindows = false;
+  /// Whether subgroups, of whatever size, add up by an op what their threads have.
+  bool hasSubgroupOps = false;
 
   static Workgroups of(const target::TargetInfo &target);
 };
