@@ -51,38 +51,35 @@ Value WorkgroupOrder::addUpInSubgroup(Value own) {
   return arith::OrIOp::create(builder, loc, low, arith::ShLIOp::create(builder, loc, high, bits));
 }
 
-/// Each subgroup by an op, whose last thread writes the sum, and then all subgroups by all threads.
+/// Each subgroup by an op, whose last thread writes the sum, and then all subgroups by all threads. Who wants no sum of
+/// all has its loop removed.
 WorkgroupOrder::Sums WorkgroupOrder::addUp(ArrayRef<Value> own, Value parts) {
-  const size_t count = own.size();
-  Values upTo, sums;
+  Sums result;
+  Values zeros;
   for (Value each : own) {
-    upTo.push_back(addUpInSubgroup(each));
-    sums.append(2, constant(getIdentity(kernel::Combine::Add, each.getType(), /*exclusive=*/false)));
+    result.upTo.push_back(addUpInSubgroup(each));
+    zeros.push_back(constant(getIdentity(kernel::Combine::Add, each.getType(), /*exclusive=*/false)));
   }
   Value subgroup = id(kernel::IdKind::Subgroup);
   auto slot = [&](size_t number, Value of) { return add(of, index(static_cast<int64_t>(number) * threads)); };
   // Somebody may still read what is there.
   meet();
   when(isLast, [&] {
-    for (size_t i = 0; i < count; ++i)
-      store(upTo[i], parts, slot(i, subgroup));
+    for (auto [number, sum] : llvm::enumerate(result.upTo))
+      store(sum, parts, slot(number, subgroup));
   });
   meet();
-  sums = loop(index(0), id(kernel::IdKind::NumSubgroups), index(1), sums, [&](Value at, ValueRange before) -> Values {
-    Values next;
-    Value isBefore = isLess(at, subgroup);
-    for (size_t i = 0; i < count; ++i) {
-      Value part = loadAt(parts, slot(i, at));
-      next.push_back(choose(isBefore, combine(kernel::Combine::Add, before[2 * i], part), before[2 * i]));
-      next.push_back(combine(kernel::Combine::Add, before[2 * i + 1], part));
-    }
-    return next;
-  });
-  Sums result;
-  for (size_t i = 0; i < count; ++i) {
-    result.upTo.push_back(combine(kernel::Combine::Add, sums[2 * i], upTo[i]));
-    result.all.push_back(sums[2 * i + 1]);
-  }
+  auto addParts = [&](Value end) {
+    return loop(index(0), end, index(1), zeros, [&](Value at, ValueRange before) -> Values {
+      Values next;
+      for (auto [number, sum] : llvm::enumerate(before))
+        next.push_back(combine(kernel::Combine::Add, sum, loadAt(parts, slot(number, at))));
+      return next;
+    });
+  };
+  for (auto [sum, before] : llvm::zip_equal(result.upTo, addParts(subgroup)))
+    sum = combine(kernel::Combine::Add, before, sum);
+  result.all = addParts(id(kernel::IdKind::NumSubgroups));
   return result;
 }
 

@@ -197,7 +197,7 @@ void RowScan::emitOp() {
   // Ops of subgroups add up what neighbours have.
   const bool isOfSubgroups = machine.hasSubgroupOps && !hasSegments && shape.columns == 1 &&
                              types.kind == kernel::Combine::Add &&
-                             (types.carried.isF32() || types.carried.isInteger(32));
+                             (types.carried.isF32() || types.carried.isF64() || types.carried.isInteger(32));
   if (isOfSubgroups)
     numberBySubgroups(share(threads, builder.getI32Type()));
   Value strip = remainder(thread, shape.columns), segment = quotient(thread, shape.columns);

@@ -306,8 +306,8 @@ private:
       return decltype(op)::create(b, loc, scan.getType(), spirv::Scope::Subgroup, spirv::GroupOperation::InclusiveScan,
                                   scan.getValue(), Value());
     };
-    scan.replaceAllUsesWith(scan.getType().isF32() ? as(spirv::GroupNonUniformFAddOp())
-                                                   : as(spirv::GroupNonUniformIAddOp()));
+    scan.replaceAllUsesWith(isa<FloatType>(scan.getType()) ? as(spirv::GroupNonUniformFAddOp())
+                                                           : as(spirv::GroupNonUniformIAddOp()));
   }
 
   /// How the kernel is run, and what drivers may not do with its floats.

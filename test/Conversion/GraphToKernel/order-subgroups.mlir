@@ -20,12 +20,12 @@
 // CHECK-NOT: kernel.id thread
 // Each subgroup adds up what its threads have, and its last one says how much that is: three barriers, where there were eight.
 // CHECK: %[[OWN:.*]] = kernel.subgroup_scan %{{.*}} : f32
+// CHECK: %[[SUBGROUP:.*]] = kernel.id subgroup
 // CHECK: kernel.barrier workgroup
 // CHECK: scf.if %[[LAST]]
-// CHECK: kernel.store %[[OWN]]
+// CHECK: kernel.store %[[OWN]], %{{.*}}[%[[SUBGROUP]]]
 // CHECK: kernel.barrier workgroup
-// CHECK: kernel.id num_subgroups
-// CHECK: scf.for {{.*}} -> (f32, f32)
+// CHECK: scf.for {{.*}} to %[[SUBGROUP]] step {{.*}} -> (f32)
 // CHECK: arith.addf %{{.*}}, %[[OWN]] : f32
 // CHECK: kernel.barrier workgroup
 // CHECK-NOT: kernel.barrier
@@ -35,13 +35,15 @@ func.func @scan(%x: tensor<64x1024xf32>) -> tensor<64x1024xf32> {
   return %y : tensor<64x1024xf32>
 }
 
-// Counts of i32 are added up so, too. Maxima, numbers of 64 bits and neighbours that are of other columns go through shared
+// Counts of i32 and f64 are added up so, too. Maxima, integers of 64 bits and neighbours that are of other columns go through shared
 // memory alone.
 // CHECK-LABEL: kernel.func @numbers_0
 // CHECK: kernel.subgroup_scan %{{.*}} : i32
 // CHECK: kernel.subgroup_scan %{{.*}} : i32
 // CHECK-LABEL: kernel.func @largest_0
 // CHECK-NOT: kernel.subgroup
+// CHECK-LABEL: kernel.func @doubles_0
+// CHECK: kernel.subgroup_scan %{{.*}} : f64
 // CHECK-LABEL: kernel.func @wide_0
 // CHECK-NOT: kernel.subgroup
 // CHECK-LABEL: kernel.func @columns_0
@@ -53,6 +55,10 @@ func.func @numbers(%x: tensor<4x1000xi32>) -> tensor<4x1000xi32> {
 func.func @largest(%x: tensor<4x1000xi32>) -> tensor<4x1000xi32> {
   %y = graph.scan max %x dim = 1 : tensor<4x1000xi32>
   return %y : tensor<4x1000xi32>
+}
+func.func @doubles(%x: tensor<4x1000xf64>) -> tensor<4x1000xf64> {
+  %y = graph.scan add %x dim = 1 : tensor<4x1000xf64>
+  return %y : tensor<4x1000xf64>
 }
 func.func @wide(%x: tensor<4x1000xi64>) -> tensor<4x1000xi64> {
   %y = graph.scan add %x dim = 1 : tensor<4x1000xi64>

@@ -487,8 +487,8 @@ def Kernel_SubgroupReduceOp : Kernel_Op<"subgroup_reduce", [MemoryEffects<[MemRe
 
     `%s = kernel.subgroup_reduce add %x : f32`
   }];
-  let arguments = (ins Kernel_Combine:$kind, AnyTypeOf<[I32, F32]>:$value);
-  let results = (outs AnyTypeOf<[I32, F32]>:$result);
+  let arguments = (ins Kernel_Combine:$kind, AnyTypeOf<[I32, F32, F64]>:$value);
+  let results = (outs AnyTypeOf<[I32, F32, F64]>:$result);
   let assemblyFormat = "$kind $value attr-dict `:` type($value)";
   let hasVerifier = 1;
 }
@@ -502,8 +502,8 @@ def Kernel_SubgroupScanOp : Kernel_Op<"subgroup_scan", [MemoryEffects<[MemRead<K
 
     `%s = kernel.subgroup_scan %x : i32`
   }];
-  let arguments = (ins AnyTypeOf<[I32, F32]>:$value);
-  let results = (outs AnyTypeOf<[I32, F32]>:$result);
+  let arguments = (ins AnyTypeOf<[I32, F32, F64]>:$value);
+  let results = (outs AnyTypeOf<[I32, F32, F64]>:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
