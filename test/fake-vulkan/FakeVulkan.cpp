@@ -41,6 +41,17 @@ struct Timeline {
 FakeVulkan fake;
 int devices[2], instance, device, queue;
 
+VkDebugUtilsMessengerCreateInfoEXT listener = {};
+
+/// What a layer says of a call where somebody listens.
+void validate(const char *call) {
+  if (!fake.wrongIn || std::strcmp(fake.wrongIn, call) != 0 || !listener.pfnUserCallback)
+    return;
+  VkDebugUtilsMessengerCallbackDataEXT told = {};
+  told.pMessage = "VUID-fake: this is wrong";
+  listener.pfnUserCallback(VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+                           VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT, &told, listener.pUserData);
+}
 bool fails(const char *call) { return fake.failIn && std::strcmp(fake.failIn, call) == 0 && --fake.after == 0; }
 #define ZYX_MAY_FAIL                                                                                                   \
   if (fails(__func__))                                                                                                 \
@@ -74,8 +85,27 @@ extern "C" {
 
 FakeVulkan *zyxFakeVulkan() { return &fake; }
 
-VkResult vkCreateInstance(const VkInstanceCreateInfo *, const VkAllocationCallbacks *, VkInstance *into) {
+VkResult vkCreateDebugUtilsMessengerEXT(VkInstance, const VkDebugUtilsMessengerCreateInfoEXT *info,
+                                        const VkAllocationCallbacks *, VkDebugUtilsMessengerEXT *into) {
   ZYX_MAY_FAIL;
+  listener = *info;
+  return give(into, new int(0));
+}
+void vkDestroyDebugUtilsMessengerEXT(VkInstance, VkDebugUtilsMessengerEXT messenger, const VkAllocationCallbacks *) {
+  listener = {};
+  take<int>(messenger);
+}
+PFN_vkVoidFunction vkGetInstanceProcAddr(VkInstance, const char *name) {
+  if (fake.hasMessages && std::string_view(name) == "vkCreateDebugUtilsMessengerEXT")
+    return reinterpret_cast<PFN_vkVoidFunction>(vkCreateDebugUtilsMessengerEXT);
+  if (fake.hasMessages && std::string_view(name) == "vkDestroyDebugUtilsMessengerEXT")
+    return reinterpret_cast<PFN_vkVoidFunction>(vkDestroyDebugUtilsMessengerEXT);
+  return nullptr;
+}
+VkResult vkCreateInstance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *, VkInstance *into) {
+  ZYX_MAY_FAIL;
+  if (info->enabledExtensionCount != 0 && !fake.hasMessages)
+    return VK_ERROR_EXTENSION_NOT_PRESENT;
   *into = reinterpret_cast<VkInstance>(&instance);
   return ++fake.objects, VK_SUCCESS;
 }
@@ -235,6 +265,7 @@ void vkCmdPushConstants(VkCommandBuffer commands, VkPipelineLayout, VkShaderStag
 }
 /// Its arguments: from where, to where, scratch memory, the number of programs, and that of threads.
 void vkCmdDispatch(VkCommandBuffer commands, uint32_t, uint32_t, uint32_t) {
+  validate(__func__);
   add(commands, [arguments = of<Commands>(commands).arguments] {
     for (uint64_t i = 0; i < arguments[3]; ++i) {
       int32_t value;
@@ -274,6 +305,7 @@ VkResult vkCreateSemaphore(VkDevice, const VkSemaphoreCreateInfo *, const VkAllo
 }
 void vkDestroySemaphore(VkDevice, VkSemaphore semaphore, const VkAllocationCallbacks *) { take<Timeline>(semaphore); }
 VkResult vkQueueSubmit(VkQueue, uint32_t, const VkSubmitInfo *info, VkFence) {
+  validate(__func__);
   ZYX_MAY_FAIL;
   ++fake.submissions;
   for (uint32_t i = 0; i < info->commandBufferCount; ++i) {
@@ -343,6 +375,7 @@ VkResult vkGetPipelineCacheData(VkDevice, VkPipelineCache, size_t *size, void *i
 }
 VkResult vkCreateComputePipelines(VkDevice, VkPipelineCache cache, uint32_t, const VkComputePipelineCreateInfo *info,
                                   const VkAllocationCallbacks *, VkPipeline *into) {
+  validate(__func__);
   ZYX_MAY_FAIL;
   for (uint32_t word : of<Module>(info->stage.module).words)
     if (word == 0xbad0bad0)

@@ -26,6 +26,9 @@ struct FakeVulkan {
   uint64_t largestBytes = 1 << 30;
   /// The call of this name fails with this result, the `after`-th one from now on.
   const char *failIn = nullptr;
+  /// Whether there are messages of layers, and the call of this name in which a layer finds an error.
+  bool hasMessages = true;
+  const char *wrongIn = nullptr;
   int failWith = -13, after = 1;
   /// Objects that were made, and not destroyed.
   int objects = 0;

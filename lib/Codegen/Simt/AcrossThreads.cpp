@@ -59,8 +59,9 @@ static bool hasSubgroupOp(const TileContext &t, Combine kind, Type element) {
   const bool isCompared = kind == Combine::Max || kind == Combine::Min;
   const bool isUnsigned = kind == Combine::UMax || kind == Combine::UMin;
   return t.machine.simt.hasSubgroupOps &&
-         (element.isInteger(32) ? kind == Combine::Add || isCompared || isUnsigned
-                                : element.isF32() && (kind == Combine::Add || isCompared));
+         (element.isInteger(32)
+              ? kind == Combine::Add || isCompared || isUnsigned
+              : (element.isF32() && (kind == Combine::Add || isCompared)) || (element.isF64() && kind == Combine::Add));
 }
 
 /// What the threads of a subgroup have, combined: sums, and of integers the largest as they are turned around.

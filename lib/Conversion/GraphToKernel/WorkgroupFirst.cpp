@@ -130,6 +130,8 @@ void WorkgroupSort::emitFirst(const FirstThreads &shape) {
   // Small workgroups walk rows while others wait at barriers.
   made.setMinResidentThreads(std::max(machine.workgroupThreads, shape.threads));
   Values at = openGroups({rows.outer, rows.inner}, {1, 1}, shape.threads);
+  if (machine.hasSubgroupOps)
+    numberBySubgroups(share(threads, builder.getI32Type()));
   int64_t lanes = lanesOf(getElement(sort.getX()));
   while (lanes > 1 && (rows.extent / lanes < threads || !hasLanes(rows, x, getElement(sort.getX()), lanes)))
     lanes /= 2;

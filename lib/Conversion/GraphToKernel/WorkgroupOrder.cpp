@@ -19,11 +19,75 @@ Values WorkgroupOrder::openGroups(ArrayRef<int64_t> extents, ArrayRef<int64_t> s
   made.setThreads(threads);
   this->threads = threads;
   Values at = openGrid(extents, steps);
-  thread = kernel::IdOp::create(builder, loc, builder.getIndexType(), kernel::IdKind::Thread);
+  thread = id(kernel::IdKind::Thread);
   return at;
 }
 
+/// No driver need have subgroups full, or of neighbours: so they are counted, and so are their threads.
+void WorkgroupOrder::numberBySubgroups(Value sizes) {
+  if (!machine.hasSubgroupOps)
+    return;
+  Value one = word(1), rank = kernel::SubgroupScanOp::create(builder, loc, one);
+  Value size = kernel::SubgroupReduceOp::create(builder, loc, kernel::Combine::Add, one);
+  Value subgroup = id(kernel::IdKind::Subgroup);
+  isLast = compare(arith::CmpIPredicate::eq, rank, size);
+  when(isLast, [&] { store(size, sizes, subgroup); });
+  meet();
+  Values before = loop(index(0), subgroup, index(1), {subtract(rank, one)},
+                       [&](Value at, ValueRange sum) -> Values { return {add(sum[0], loadAt(sizes, at))}; });
+  // Nothing else tells that the number is small.
+  thread = toIndex(arith::RemUIOp::create(builder, loc, before[0], word(threads)));
+}
+
+Value WorkgroupOrder::addUpInSubgroup(Value own) {
+  if (!own.getType().isInteger(64))
+    return kernel::SubgroupScanOp::create(builder, loc, own);
+  Type i32 = builder.getI32Type(), i64 = own.getType();
+  Value bits = constant(builder.getI64IntegerAttr(32));
+  Value low = arith::TruncIOp::create(builder, loc, i32, own);
+  Value high = arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, own, bits));
+  low = arith::ExtUIOp::create(builder, loc, i64, addUpInSubgroup(low));
+  high = arith::ExtUIOp::create(builder, loc, i64, addUpInSubgroup(high));
+  return arith::OrIOp::create(builder, loc, low, arith::ShLIOp::create(builder, loc, high, bits));
+}
+
+/// Each subgroup by an op, whose last thread writes the sum, and then all subgroups by all threads. Who wants no sum of
+/// all has its loop removed.
+WorkgroupOrder::Sums WorkgroupOrder::addUp(ArrayRef<Value> own, Value parts) {
+  Sums result;
+  Values zeros;
+  for (Value each : own) {
+    result.upTo.push_back(addUpInSubgroup(each));
+    zeros.push_back(constant(getIdentity(kernel::Combine::Add, each.getType(), /*exclusive=*/false)));
+  }
+  Value subgroup = id(kernel::IdKind::Subgroup);
+  auto slot = [&](size_t number, Value of) { return add(of, index(static_cast<int64_t>(number) * threads)); };
+  // Somebody may still read what is there.
+  meet();
+  when(isLast, [&] {
+    for (auto [number, sum] : llvm::enumerate(result.upTo))
+      store(sum, parts, slot(number, subgroup));
+  });
+  meet();
+  auto addParts = [&](Value end) {
+    return loop(index(0), end, index(1), zeros, [&](Value at, ValueRange before) -> Values {
+      Values next;
+      for (auto [number, sum] : llvm::enumerate(before))
+        next.push_back(combine(kernel::Combine::Add, sum, loadAt(parts, slot(number, at))));
+      return next;
+    });
+  };
+  for (auto [sum, before] : llvm::zip_equal(result.upTo, addParts(subgroup)))
+    sum = combine(kernel::Combine::Add, before, sum);
+  result.all = addParts(id(kernel::IdKind::NumSubgroups));
+  return result;
+}
+
 std::pair<Value, Value> WorkgroupOrder::sumUp(Value sums, Value own) {
+  if (machine.hasSubgroupOps) {
+    const Sums all = addUp(own, sums);
+    return {toIndex(subtract(all.upTo[0], own)), toIndex(all.all[0])};
+  }
   int64_t half = 0;
   Value sum = own;
   auto slot = [&](Value of) { return add(of, index(half * threads)); };

@@ -30,6 +30,15 @@ protected:
   void meet() { kernel::BarrierOp::create(builder, loc, kernel::Scope::Workgroup, /*async=*/false); }
   /// Opens a grid for workgroups of so many threads.
   Values openGroups(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> steps, int64_t threads);
+  /// Numbers the threads by their subgroups, which may have other neighbours than `kernel.id thread` has, where these
+  /// have ops. `sizes` has a place of 32 bits for each thread, which may be written after the next `addUp`.
+  void numberBySubgroups(mlir::Value sizes);
+  /// What some numbers sum up to: up to this thread's own, included, and of all threads. Threads are numbered by
+  /// subgroups. `parts` has a place of the numbers' type for each thread and number; in 64 bits are two numbers of 32.
+  struct Sums {
+    Values upTo, all;
+  };
+  Sums addUp(llvm::ArrayRef<mlir::Value> own, mlir::Value parts);
   /// How many all threads before this one have, and all together. `sums` has two places for each thread.
   std::pair<mlir::Value, mlir::Value> sumUp(mlir::Value sums, mlir::Value own);
   mlir::Value remainder(mlir::Value a, int64_t power) {
@@ -60,6 +69,10 @@ protected:
   int64_t threads = 1;
 
 private:
+  mlir::Value id(kernel::IdKind kind) { return kernel::IdOp::create(builder, loc, builder.getIndexType(), kind); }
+  mlir::Value addUpInSubgroup(mlir::Value own);
+  /// Whether the thread is its subgroup's last one.
+  mlir::Value isLast;
   void explain(llvm::StringRef name) override;
 };
 

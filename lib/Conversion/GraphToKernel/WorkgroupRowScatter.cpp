@@ -261,6 +261,7 @@ void RowScatter::emitOp() {
   listed = builder.getIntegerType(static_cast<unsigned>(shape.listBits));
   Lists lists{share(shape.room + together, i32), share(shape.room + together, listed), share(shape.room, listed),
               share(shape.rows + 1, i32), share(2 * threads, i32)};
+  numberBySubgroups(lists.sums);
   Value masks = share(threads + threads / bits, i32);
   Value team = arith::DivUIOp::create(builder, loc, thread, index(shape.columns));
   Value column = add(at[2], multiply(arith::RemUIOp::create(builder, loc, thread, index(shape.columns)), shape.lanes));

@@ -68,6 +68,10 @@ void WorkgroupSort::emitRuns(int64_t runs) {
 
 /// Adds up what the threads that have runs give, of each of some numbers, for all threads.
 Values WorkgroupSort::sumRuns(const RunMemory &memory, ArrayRef<Value> own) {
+  if (machine.hasSubgroupOps) {
+    Value hasRun = isLess(thread, index(memory.runs)), zero = constant(builder.getI64IntegerAttr(0));
+    return addUp(llvm::map_to_vector(own, [&](Value each) { return choose(hasRun, each, zero); }), memory.given).all;
+  }
   constexpr int64_t groups = RunShape::groups;
   for (auto [number, value] : llvm::enumerate(own))
     store(value, memory.given, add(thread, index(static_cast<int64_t>(number) * threads)));
@@ -92,6 +96,8 @@ Values WorkgroupSort::sumRuns(const RunMemory &memory, ArrayRef<Value> own) {
 
 /// What the runs before a thread's own have together.
 Value WorkgroupSort::sumBefore(const RunMemory &memory, Value own) {
+  if (machine.hasSubgroupOps)
+    return subtract(addUp(own, memory.given).upTo[0], own);
   Value sum = own, zero = constant(builder.getI64IntegerAttr(0));
   int64_t from = 0;
   auto slot = [&](Value of, int64_t half) { return add(of, index(half * threads)); };
@@ -356,13 +362,14 @@ void WorkgroupSort::emitRunTiles(const RunShape &shape) {
   Values grid = openGroups({rows.outer, wanted, 1}, {1, shape.tile, 1}, shape.threads), at{grid[0], index(0)};
   Words tile = shareWords(shape.room);
   Type number = builder.getI32Type();
+  Value begins = share(shape.threads, number), sources = share(shape.threads, number);
+  numberBySubgroups(begins);
   // More guesses take longer than they are worth.
   constexpr int64_t mostAsked = 64;
   const int64_t asked = std::min(shape.runs, mostAsked);
   const RunMemory memory{shape.runs, asked, share(RunShape::numbers * shape.threads, builder.getI64Type()),
                          share(RunShape::numbers * RunShape::groups, builder.getI64Type()),
                          share(RunShape::numbers * asked, builder.getI64Type())};
-  Value begins = share(shape.threads, number), sources = share(shape.threads, number);
   Value given = smaller(subtract(index(wanted), grid[1]), index(shape.tile));
   const RunPart part = splitRuns(x, at, shape, memory, {toWord(grid[1]), toWord(add(grid[1], given))});
   Value size = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), subtract(part.end, part.begin));

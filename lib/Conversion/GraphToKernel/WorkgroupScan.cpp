@@ -194,6 +194,12 @@ void RowScan::emitOp() {
   Value first = constant(getIdentity(types.kind, types.carried, exclusive));
   Value shared = share(2 * threads, types.carried);
   Value sharedBegins = hasSegments ? share(2 * threads, builder.getI32Type()) : Value();
+  // Ops of subgroups add up what neighbours have.
+  const bool isOfSubgroups = machine.hasSubgroupOps && !hasSegments && shape.columns == 1 &&
+                             types.kind == kernel::Combine::Add &&
+                             (types.carried.isF32() || types.carried.isF64() || types.carried.isInteger(32));
+  if (isOfSubgroups)
+    numberBySubgroups(share(threads, builder.getI32Type()));
   Value strip = remainder(thread, shape.columns), segment = quotient(thread, shape.columns);
   // What is known to be 0 does not hide that vectors lie on multiples of 16 bytes.
   Value column = rows.inner == 1 ? index(0) : add(at[1], strip);
@@ -255,9 +261,11 @@ void RowScan::emitOp() {
     }
     int64_t half = 0;
     auto slot = [&](Value of) { return add(of, index(half * threads)); };
+    if (isOfSubgroups)
+      sum.value = addUp(sum.value, shared).upTo[0], half = 1;
     storeSum(sum, slot(thread));
     meet();
-    for (int64_t distance = 1; distance < shape.segments; distance *= 2) {
+    for (int64_t distance = 1; !isOfSubgroups && distance < shape.segments; distance *= 2) {
       Sum before = loadSum(slot(larger(subtract(thread, index(distance * shape.columns)), index(0))));
       sum = chooseSum(isLess(segment, index(distance)), sum, join(before, sum));
       half = 1 - half;

@@ -89,6 +89,7 @@ void WorkgroupScatter::emitOp() {
   Values at = openGroups({rows.outer, rows.extent, rows.inner}, {1, shape.rows, shape.columns}, shape.threads);
   Type i32 = builder.getI32Type();
   Value targets = share(threads * looks, i32), slots = share(threads * looks, i32), sums = share(2 * threads, i32);
+  numberBySubgroups(sums);
   // Those of each thread, where rows are shared out among threads.
   const bool takesTurns = shape.turns > 1;
   Value mine = takesTurns ? share(threads * looks, i32) : Value();

@@ -74,7 +74,7 @@ bool Uniform::compute(Value value) {
   if (auto id = dyn_cast<IdOp>(op))
     return id.getKind() != IdKind::Thread && id.getKind() != IdKind::Lane && id.getKind() != IdKind::Subgroup;
   // Each subgroup has its own.
-  if (isa<SubgroupReduceOp>(op))
+  if (isa<SubgroupReduceOp, SubgroupScanOp>(op))
     return false;
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return decides(branch) && has(branch.thenYield().getOperand(number)) && has(branch.elseYield().getOperand(number));
@@ -103,7 +103,7 @@ static Status checkThreads(FuncOp func, const char *language, bool hasThreads) {
     auto alloc = dyn_cast<AllocOp>(op);
     auto barrier = dyn_cast<BarrierOp>(op);
     auto id = dyn_cast<IdOp>(op);
-    const bool isOfSubgroup = isa<SubgroupReduceOp>(op);
+    const bool isOfSubgroup = isa<SubgroupReduceOp, SubgroupScanOp>(op);
     const bool isKnown = barrier        ? hasThreads && barrier.getScope() == Scope::Workgroup && !barrier.getThreads()
                          : isOfSubgroup ? hasThreads
                          : id
@@ -136,6 +136,10 @@ Result<ThreadUse> zyx::target::findThreadUse(FuncOp func, const char *language, 
     for (Value each : use.arguments)
       if (isReadAndWritten(each))
         use.readBack.insert(each);
-  use.hasSubgroups = func.walk([](SubgroupReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  use.hasSubgroups =
+      func.walk([](Operation *op) {
+            return isa<SubgroupReduceOp, SubgroupScanOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+          })
+          .wasInterrupted();
   return use;
 }

@@ -26,8 +26,11 @@ constexpr OpText ops[] = {
     {"arith.maximumf", 0, "($0 == $1 ? as_$F(as_$I($0) & as_$I($1)) : $0 > $1 || $0 != $0 ? $0 : $1)", floats},
     {"arith.minimumf", 0, "($0 == $1 ? as_$F(as_$I($0) | as_$I($1)) : $0 < $1 || $0 != $0 ? $0 : $1)", floats},
     {"math.exp2", floats, "exp2($0)", floats},
-    {"kernel.subgroup_reduce add", just(Element::F32) | just(Element::I32), "sub_group_reduce_add($0)"},
+    {"kernel.subgroup_reduce add", just(Element::F32) | just(Element::F64) | just(Element::I32),
+     "sub_group_reduce_add($0)"},
     {"kernel.subgroup_reduce umax", just(Element::I32), "sub_group_reduce_max($0)"},
+    {"kernel.subgroup_scan", just(Element::F32) | just(Element::F64) | just(Element::I32),
+     "sub_group_scan_inclusive_add($0)"},
 };
 
 // f64 and subgroups are options of a device. Each converts f16 from memory and to it, exactly.

@@ -11,6 +11,8 @@
 #include "zyx/Dialect/Kernel/IR/CrashNote.h"
 #include "zyx/Dialect/Kernel/IR/ProgramMemory.h"
 #include "zyx/Dialect/Kernel/IR/Target.h"
+#include "zyx/Dialect/Kernel/Transforms/Passes.h"
+#include "zyx/Target/Backend/PieceEmitter.h"
 #include "zyx/Target/Backend/RefuseOp.h"
 #include "zyx/Target/Backend/Uniform.h"
 
@@ -19,8 +21,13 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SPIRV/IR/SPIRVDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/SPIRV/Serialization.h"
+#include "mlir/Transforms/Passes.h"
 #include "mlir/Transforms/RegionUtils.h"
+
+#include <span>
 
 using namespace mlir;
 using namespace zyx;
@@ -38,29 +45,6 @@ constexpr unsigned byteBits = 8, indexBits = 64;
 constexpr unsigned mostPushed = 16;
 /// Threads of a workgroup whose programs are threads.
 constexpr int64_t threadsOfLocalSize = 64;
-
-/// Whether signs of zeros, infinities and NaN may not be left to the driver. They may where floats are only moved,
-/// widened, multiplied and added up, of constants from 0 on: a machine's products and sums have them right, and nobody
-/// asks for them. A driver that is to keep them need not make one op of a product and a sum: NVIDIA's does not. What is
-/// rounded to a small float is told from NaN before. Drivers may know products with numbers of bools or with 0, sums
-/// with 0, and differences, which products with -1 are: a choice of 0, and 0.
-bool needsSpecials(FuncOp func) {
-  const auto walked = func.walk([](Operation *op) {
-    const auto isFloat = [](Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); };
-    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-        (llvm::none_of(op->getOperandTypes(), isFloat) && llvm::none_of(op->getResultTypes(), isFloat)))
-      return WalkResult::advance();
-    const auto isZero = [](Value value) { return matchPattern(value, m_AnyZeroFloat()); };
-    FloatAttr number;
-    const bool isLeft = matchPattern(op, m_Constant(&number))
-                            ? number.getValue().isFinite() && !number.getValue().isNegative()
-                            : isa<arith::AddFOp, arith::MulFOp, math::FmaOp, arith::ExtFOp>(op) &&
-                                  !isSmallFloat(op->getResult(0).getType()) &&
-                                  llvm::none_of(op->getOperands().take_front(2), isZero);
-    return isLeft ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return walked.wasInterrupted();
-}
 
 class KernelConversion {
 public:
@@ -100,7 +84,7 @@ public:
     for (Operation *op : ops) {
       b.setInsertionPoint(op);
       loc = op->getLoc();
-      llvm::TypeSwitch<Operation *>(op).Case<GridOp, ViewOp, AllocOp, LoadOp, StoreOp, BarrierOp, IdOp>(
+      llvm::TypeSwitch<Operation *>(op).Case<GridOp, ViewOp, AllocOp, LoadOp, StoreOp, BarrierOp, IdOp, SubgroupScanOp>(
           [&](auto each) { convert(each); });
     }
     for (Operation *op : llvm::reverse(ops))
@@ -174,11 +158,10 @@ private:
       return isPushed ? pushed(at) : read(memory, number(at));
     };
     for (auto [which, each] : llvm::enumerate(use.arguments)) {
-      if (auto buffer = dyn_cast<BufferType>(each.getType())) {
+      if (auto buffer = dyn_cast<BufferType>(each.getType()))
         places[each] = {argument(which), buffer.getElementType(), true, use.readBack.contains(each)};
-      } else {
+      else
         each.replaceAllUsesWith(resize(argument(which), each.getType().getIntOrFloatBitWidth()));
-      }
     }
     scratch = argument(given);
     programs = argument(given + 1);
@@ -308,8 +291,7 @@ private:
 
   void convert(GridOp grid) {
     Block &block = grid.getBody().front();
-    Value program = loopOver(block)->getArgument(0);
-    block.getArgument(0).replaceAllUsesWith(program);
+    block.getArgument(0).replaceAllUsesWith(loopOver(block)->getArgument(0));
   }
 
   void convert(BarrierOp) {
@@ -318,6 +300,15 @@ private:
   }
 
   void convert(IdOp id) { id->getResult(0).replaceAllUsesWith(use.groupThreads == 1 ? number(0) : thread); }
+
+  void convert(SubgroupScanOp scan) {
+    const auto as = [&](auto op) -> Value {
+      return decltype(op)::create(b, loc, scan.getType(), spirv::Scope::Subgroup, spirv::GroupOperation::InclusiveScan,
+                                  scan.getValue(), Value());
+    };
+    scan.replaceAllUsesWith(isa<FloatType>(scan.getType()) ? as(spirv::GroupNonUniformFAddOp())
+                                                           : as(spirv::GroupNonUniformIAddOp()));
+  }
 
   /// How the kernel is run, and what drivers may not do with its floats.
   void makeEntryPoint() {
@@ -361,7 +352,8 @@ private:
 
 } // namespace
 
-Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernels) {
+/// An entry point for each kernel. -zyx-kernel-scalarize has left scalars, and views of one dimension.
+static Result<OwningOpRef<spirv::ModuleOp>> convertKernels(ModuleOp kernels) {
   const TargetInfo *machine = findTarget(kernels);
   ZYX_ASSERT(machine, "a module of kernels names its machine");
   MLIRContext *context = kernels.getContext();
@@ -388,4 +380,44 @@ Result<OwningOpRef<spirv::ModuleOp>> zyx::target::convertKernels(ModuleOp kernel
   (*made)->setAttr(spirv::ModuleOp::getVCETripleAttrName(),
                    spirv::VerCapExtAttr::get(spirv::Version::V_1_5, llvm::to_vector(needed), {}, context));
   return made;
+}
+
+Result<std::vector<std::byte>> zyx::target::serializeModule(spirv::ModuleOp module) {
+  llvm::SmallVector<uint32_t> words;
+  if (failed(verify(module)) || failed(spirv::serialize(module, words)))
+    return Status::internal("the compiler made a module of SPIR-V that is not valid");
+  const auto bytes = std::as_bytes(std::span(words.data(), words.size()));
+  return std::vector<std::byte>(bytes.begin(), bytes.end());
+}
+
+namespace {
+
+class SPIRVBackend final : public PieceBackend {
+public:
+  SPIRVBackend() : PieceBackend("SPIRV", TargetKind::Vulkan, "Vulkan", "spirv") {}
+
+  void addLowering(OpPassManager &passes, const TargetInfo &) const override {
+    addScalarLowering(passes, /*lanes=*/1, /*accessLanes=*/4);
+    passes.addNestedPass<FuncOp>(createNarrowIndicesPass());
+    passes.addPass(createCSEPass());
+  }
+
+  Result<PieceEmitter::Compile> translate(ModuleOp lowered, const TargetInfo &) const override {
+    ZYX_ASSIGN_OR_RETURN(OwningOpRef<spirv::ModuleOp> module, convertKernels(lowered));
+    ZYX_ASSIGN_OR_RETURN(std::vector<std::byte> code, serializeModule(*module));
+    return PieceEmitter::Compile([code = std::move(code)] { return Result<PieceEmitter::Code>(code); });
+  }
+
+  Result<std::string> toText(ModuleOp lowered, const TargetInfo &) const override {
+    ZYX_ASSIGN_OR_RETURN(OwningOpRef<spirv::ModuleOp> module, convertKernels(lowered));
+    std::string text;
+    llvm::raw_string_ostream(text) << **module << '\n';
+    return text;
+  }
+};
+
+} // namespace
+
+Status zyx::target::registerSPIRVBackend(BackendRegistry &registry) {
+  return registry.add(std::make_unique<SPIRVBackend>());
 }

@@ -18,10 +18,6 @@ namespace zyx::target {
 
 using Capabilities = std::set<mlir::spirv::Capability>;
 
-/// All kernels of a module of the lowered form as one module of the spirv dialect: an entry point for each.
-/// docs/device-vulkan.md says how one is called. -zyx-kernel-scalarize has left scalars, and views of one dimension.
-Result<mlir::OwningOpRef<mlir::spirv::ModuleOp>> convertKernels(mlir::ModuleOp kernels);
-
 /// Arithmetic and control flow of a kernel. What has no form in SPIR-V is refused by name; what not every device has is
 /// added to what is needed.
 Status convertArithmetic(mlir::spirv::FuncOp kernel, Capabilities &needed);

@@ -99,7 +99,7 @@ static llvm::DenseSet<Operation *> findOfMemory(FuncOp func) {
 
 string KernelPrinter::uniform(Operation *around, Value value) {
   const auto meets = [](Operation *op) {
-    return isa<BarrierOp, SubgroupReduceOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    return isa<BarrierOp, SubgroupReduceOp, SubgroupScanOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
   };
   if (!lang.threads || !lang.threads->uniform[0] || use.groupThreads == 1 || !around->walk(meets).wasInterrupted())
     return name(value);

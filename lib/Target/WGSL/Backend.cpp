@@ -53,6 +53,7 @@ constexpr OpText ops[] = {
     {"math.roundeven", f32, "round($0)"},
     {"kernel.subgroup_reduce add", f32 | i32, "subgroupAdd($0)"},
     {"kernel.subgroup_reduce umax", i32, "subgroupMax($0)"},
+    {"kernel.subgroup_scan", f32 | i32, "subgroupInclusiveAdd($0)"},
     {"math.exp2", f32, "exp2($0)"},
 };
 

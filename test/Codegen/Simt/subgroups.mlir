@@ -1,7 +1,8 @@
 // RUN: zyx-compile %s --target=vulkan-subgroups --entry=rows --stop-after=lowered | FileCheck %s --check-prefix=SUM
 // RUN: zyx-compile %s --target=vulkan-subgroups --entry=least --stop-after=lowered | FileCheck %s --check-prefix=MIN
 // RUN: zyx-compile %s --target=vulkan-subgroups --entry=products --stop-after=lowered | FileCheck %s --check-prefix=MUL
-// RUN: zyx-compile %s --target=vulkan-subgroups --entry=doubles --stop-after=lowered | FileCheck %s --check-prefix=MUL
+// RUN: zyx-compile %s --target=vulkan-subgroups --entry=doubles --stop-after=lowered | FileCheck %s --check-prefix=DOUBLES
+// RUN: zyx-compile %s --target=vulkan-subgroups --entry=longs --stop-after=lowered | FileCheck %s --check-prefix=MUL
 // RUN: zyx-compile %s --target=vulkan --entry=rows --stop-after=lowered | FileCheck %s --check-prefix=MUL
 
 // Each subgroup by one op, whose first thread writes it down, and then all of them, in two barriers.
@@ -33,7 +34,7 @@ func.func @least(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
   return %y : tensor<64xf32>
 }
 
-// Products, numbers of 64 bits, and devices without: through shared memory.
+// Products, integers of 64 bits, and devices without: through shared memory.
 // MUL-NOT: kernel.subgroup_reduce
 // MUL: kernel.barrier workgroup
 // MUL-NOT: kernel.subgroup_reduce
@@ -41,6 +42,12 @@ func.func @products(%x: tensor<64x1024xf32>) -> tensor<64xf32> {
   %y = graph.reduce mul %x dims = [1] : tensor<64x1024xf32> -> tensor<64xf32>
   return %y : tensor<64xf32>
 }
+func.func @longs(%x: tensor<64x1024xi64>) -> tensor<64xi64> {
+  %y = graph.reduce add %x dims = [1] : tensor<64x1024xi64> -> tensor<64xi64>
+  return %y : tensor<64xi64>
+}
+
+// DOUBLES: kernel.subgroup_reduce add {{.*}} : f64
 func.func @doubles(%x: tensor<64x1024xf64>) -> tensor<64xf64> {
   %y = graph.reduce add %x dims = [1] : tensor<64x1024xf64> -> tensor<64xf64>
   return %y : tensor<64xf64>

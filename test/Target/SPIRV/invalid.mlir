@@ -4,6 +4,8 @@
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/branch.mlir 2>&1 | FileCheck %s --check-prefix=BRANCH
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/loop.mlir 2>&1 | FileCheck %s --check-prefix=LOOP
 // RUN: not zyx-translate --kernel-to-target --target=vulkan-subgroups %t/subgroup.mlir 2>&1 | FileCheck %s --check-prefix=SUBGROUP
+// RUN: sed s/'subgroup_reduce add'/subgroup_scan/ %t/subgroup.mlir > %t/scan.mlir
+// RUN: not zyx-translate --kernel-to-target --target=vulkan-subgroups %t/scan.mlir 2>&1 | FileCheck %s --check-prefix=SUBGROUP-SCAN
 // RUN: zyx-translate --kernel-to-target --target=vulkan %t/uniform.mlir | FileCheck %s --check-prefix=UNIFORM
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/shared.mlir 2>&1 | FileCheck %s --check-prefix=SHARED
 // RUN: not zyx-translate --kernel-to-target --target=vulkan %t/threads.mlir 2>&1 | FileCheck %s --check-prefix=THREADS
@@ -220,6 +222,7 @@ kernel.func @k(%x: !buffer) attributes {form = #kernel.form<lowered>} {
 //--- subgroup.mlir
 // An op of subgroups that only some threads come to.
 // SUBGROUP: error: 'kernel.subgroup_reduce' is not reached by all threads of the workgroup, or it is not known
+// SUBGROUP-SCAN: error: 'kernel.subgroup_scan' is not reached by all threads of the workgroup, or it is not known
 kernel.func @k() attributes {form = #kernel.form<lowered>, threads = 64 : i64} {
   %c7 = arith.constant 7 : i32
   %m = kernel.alloc : !kernel.view<64xi32, shared>

@@ -349,6 +349,38 @@ TEST_F(VulkanDeviceTest, EveryCallMayFail) {
     }
 }
 
+TEST_F(VulkanDeviceTest, MessagesOfLayersAreErrors) {
+  const std::pair<const char *, const char *> calls[] = {
+      {"vkCreateComputePipelines", "cannot compile kernel plus on device 'vulkan': VUID-fake: this is wrong"},
+      {"vkCmdDispatch", "kernel plus: VUID-fake: this is wrong"},
+      {"vkQueueSubmit", "VUID-fake: this is wrong"}};
+  for (const auto &[call, text] : calls) {
+    *fake = {};
+    fake->wrongIn = call;
+    const Status status = tryAll();
+    EXPECT_EQ(status.code(), ErrorCode::Internal) << call;
+    EXPECT_THAT(status.message(), testing::EndsWith(text));
+    expectNothingLeft();
+    // Nobody listens.
+    fake->failIn = "vkCreateDebugUtilsMessengerEXT";
+    EXPECT_TRUE(tryAll().isOk()) << call;
+    fake->hasMessages = false;
+    EXPECT_TRUE(tryAll().isOk()) << call;
+    expectNothingLeft();
+  }
+}
+
+TEST_F(VulkanDeviceTest, AnErrorOfALayerIsToldOnce) {
+  auto device = createDevice("vulkan");
+  ASSERT_TRUE(device) << device.status().toString();
+  auto executor = Executor::create(*device, sample());
+  ASSERT_TRUE(executor) << executor.status().toString();
+  fake->wrongIn = "vkQueueSubmit";
+  EXPECT_FALSE(test::runSample(**executor).isOk());
+  fake->wrongIn = nullptr;
+  EXPECT_TRUE(test::runSample(**executor).isOk());
+}
+
 TEST_F(VulkanDeviceTest, KeepsWhatTheDriverMade) {
   std::map<std::string, std::vector<std::byte>> kept;
   DeviceOptions options;

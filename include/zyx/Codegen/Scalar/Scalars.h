@@ -36,6 +36,13 @@ void keepWholeVectors(FuncOp func);
 /// Lanes of the vectors that a buffer or an array consists of, as `keepWholeVectors` sees it.
 int64_t memoryLanesOf(mlir::Value memory);
 
+/// Whether signs of zeros, infinities and NaN may not be left to the driver. They may where floats are only moved,
+/// widened, multiplied and added up, of constants from 0 on: a machine's products and sums have them right, and nobody
+/// asks for them. A driver that is to keep them need not make one op of a product and a sum: NVIDIA's does not. What is
+/// rounded to a small float is told from NaN before. Drivers may know products with numbers of bools or with 0, sums
+/// with 0, and differences, which products with -1 are: a choice of 0, and 0.
+bool needsSpecials(FuncOp func);
+
 /// True for f16, bf16, f8E4M3FN and f8E5M2, and vectors of them.
 bool isSmallFloat(mlir::Type type);
 

@@ -48,6 +48,8 @@ struct Workgroups {
   bool copiesWindows = false;
   /// Whether threads that run in lockstep read each other's registers.
   bool hasShuffles = false;
+  /// Whether subgroups, of whatever size, add up by an op what their threads have.
+  bool hasSubgroupOps = false;
 
   static Workgroups of(const target::TargetInfo &target);
 };

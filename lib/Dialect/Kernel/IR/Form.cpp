@@ -33,7 +33,7 @@ static bool isMachineOp(Operation *op) {
 
 static bool isLoweredOp(Operation *op) {
   return isa<LoadOp, PrefetchOp, GatherOp, StoreOp, MatrixMultiplyOp, AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp,
-             ShuffleOp, SubgroupReduceOp, WarpReadOp, WarpMultiplyOp>(op) ||
+             ShuffleOp, SubgroupReduceOp, SubgroupScanOp, WarpReadOp, WarpMultiplyOp>(op) ||
          isa_and_nonnull<vector::VectorDialect>(op->getDialect());
 }
 

@@ -522,7 +522,7 @@ LogicalResult ReduceOp::verify() {
 }
 
 LogicalResult SubgroupReduceOp::verify() {
-  if (getKind() != Combine::Add && (getKind() != Combine::UMax || getType().isF32()))
+  if (getKind() != Combine::Add && (getKind() != Combine::UMax || isa<FloatType>(getType())))
     return emitOpError() << "does not combine " << getType() << " by " << stringifyCombine(getKind());
   return success();
 }

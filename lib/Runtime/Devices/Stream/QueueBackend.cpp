@@ -18,7 +18,8 @@ Status QueueBackend::synchronize(StreamHandle stream) {
   const Status over = settle();
   const std::lock_guard lock(mutex);
   const Status status = std::exchange(lost[stream], Status::ok());
-  return status.isOk() ? over : status;
+  ZYX_RETURN_IF_ERROR(status.isOk() ? over : status);
+  return takeSaid();
 }
 
 Status QueueBackend::record(StreamHandle stream, EventHandle handle) {
@@ -67,6 +68,29 @@ void QueueBackend::flush() {
       lost[stream] = status;
   numCommands = 0;
   streams.clear();
+}
+
+void QueueBackend::lose(std::string why) {
+  const std::lock_guard lock(saidMutex);
+  if (whyLost.empty())
+    whyLost = std::move(why);
+}
+
+Status QueueBackend::checkLost() const {
+  const std::lock_guard lock(saidMutex);
+  return whyLost.empty() ? Status::ok() : Status(ErrorCode::DeviceLost, whyLost);
+}
+
+void QueueBackend::say(std::string text) {
+  const std::lock_guard lock(saidMutex);
+  if (said.empty())
+    said = std::move(text);
+}
+
+Status QueueBackend::takeSaid() {
+  const std::lock_guard lock(saidMutex);
+  const std::string text = std::exchange(said, "");
+  return text.empty() ? Status::ok() : Status::internal(text);
 }
 
 Status QueueBackend::settle() {

@@ -27,7 +27,10 @@ public:
   void destroyEvent(EventHandle event) override { delete objectOf<QueuedEvent>(event); }
   Status record(StreamHandle stream, EventHandle event) override;
   Status wait(StreamHandle, EventHandle) override { return Status::ok(); }
-  Status synchronize(EventHandle event) override { return waitFor(objectOf<QueuedEvent>(event)->value); }
+  Status synchronize(EventHandle event) override {
+    ZYX_RETURN_IF_ERROR(waitFor(objectOf<QueuedEvent>(event)->value));
+    return takeSaid();
+  }
   Result<uint64_t> elapsed(EventHandle begin, EventHandle end) override;
 
 protected:
@@ -49,6 +52,14 @@ protected:
   virtual Status stamp(StreamHandle stream, QueuedEvent &event);
   /// When that was, in ticks.
   virtual Result<uint64_t> stampOf(const QueuedEvent &event) { return event.nanoseconds; }
+
+  /// What a driver says when nobody calls, on any thread, until the derived class is gone: of a device that is lost,
+  /// and then everything fails with the first cause.
+  void lose(std::string why);
+  Status checkLost() const;
+  /// The same of an error that ends nothing, as a layer that validates tells of: who waits next is told.
+  void say(std::string text);
+  Status takeSaid();
 
   /// Before each command is put into the list. Called, as the next one is, with the mutex held.
   Status collect(StreamHandle stream);
@@ -74,6 +85,9 @@ private:
   /// Who put commands into the list, and why those of a stream could not be handed over, until it is told.
   std::set<StreamHandle> streams;
   std::map<StreamHandle, Status> lost;
+  /// Of what the driver says by itself.
+  mutable std::mutex saidMutex;
+  std::string whyLost, said;
 };
 
 } // namespace zyx::runtime

@@ -87,9 +87,26 @@ Result<const Driver *> Driver::open() {
   return openDriver<Driver>("VULKAN_DRIVER", "libvulkan.so.1", {"the loader of Vulkan", "Vulkan 1.2"}, symbols);
 }
 
+std::shared_ptr<void> Driver::listen(vk::Instance on, PFN_vkDebugUtilsMessengerCallbackEXT hear, void *self) const {
+  const auto entry = [&](const char *name) { return vkGetInstanceProcAddr(on, name); };
+  const auto make = reinterpret_cast<PFN_vkCreateDebugUtilsMessengerEXT>(entry("vkCreateDebugUtilsMessengerEXT"));
+  const auto end = reinterpret_cast<PFN_vkDestroyDebugUtilsMessengerEXT>(entry("vkDestroyDebugUtilsMessengerEXT"));
+  VkDebugUtilsMessengerEXT made = nullptr;
+  const VkDebugUtilsMessengerCreateInfoEXT info =
+      vk::DebugUtilsMessengerCreateInfoEXT({}, vk::DebugUtilsMessageSeverityFlagBitsEXT::eError,
+                                           vk::DebugUtilsMessageTypeFlagBitsEXT::eValidation, hear, self);
+  if (!make || !end || make(on, &info, nullptr, &made) != VK_SUCCESS)
+    return nullptr;
+  return {made, [=](VkDebugUtilsMessengerEXT its) { end(on, its, nullptr); }};
+}
+
 Result<std::vector<DeviceFound>> Driver::find() const {
   const vk::ApplicationInfo program("zyx", 0, nullptr, 0, VK_API_VERSION_1_2);
-  vk::ResultValue<Unique<vk::Instance>> made = vk::createInstanceUnique({{}, &program}, nullptr, *this);
+  const char *const messages = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+  vk::ResultValue<Unique<vk::Instance>> made =
+      vk::createInstanceUnique({{}, &program, 0, nullptr, 1, &messages}, nullptr, *this);
+  if (made.result == vk::Result::eErrorExtensionNotPresent)
+    made = vk::createInstanceUnique({{}, &program}, nullptr, *this);
   if (made.result == vk::Result::eErrorIncompatibleDriver)
     return Status::notFound("no driver of Vulkan is installed (ICD)");
   ZYX_RETURN_IF_ERROR(check(made.result, "begin with Vulkan"));

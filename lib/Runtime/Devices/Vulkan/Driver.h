@@ -27,7 +27,7 @@ namespace zyx::runtime::vulkan {
   X(CreateQueryPool) X(CreateSemaphore) X(CreateShaderModule) X(DestroyBuffer) X(DestroyCommandPool) X(DestroyDevice) \
   X(DestroyInstance) X(DestroyPipeline) X(DestroyPipelineCache) X(DestroyPipelineLayout) X(DestroyQueryPool) \
   X(DestroySemaphore) X(DestroyShaderModule) X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeCommandBuffers) \
-  X(FreeMemory) X(GetBufferDeviceAddress) X(GetBufferMemoryRequirements) X(GetDeviceQueue) \
+  X(FreeMemory) X(GetBufferDeviceAddress) X(GetBufferMemoryRequirements) X(GetDeviceQueue) X(GetInstanceProcAddr) \
   X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties2) \
   X(GetPhysicalDeviceQueueFamilyProperties) X(GetPipelineCacheData) X(GetQueryPoolResults) X(GetSemaphoreCounterValue) \
   X(MapMemory) X(QueueSubmit) X(WaitSemaphores)
@@ -62,6 +62,8 @@ struct Driver {
 
   /// Opens the library that ZYX_VULKAN_DRIVER names, or the system's loader. It stays open until the process ends.
   static Result<const Driver *> open();
+  /// Lets a layer that validates tell of errors, with `self`, as long as the result lives; null where none can.
+  std::shared_ptr<void> listen(vk::Instance instance, PFN_vkDebugUtilsMessengerCallbackEXT hear, void *self) const;
   /// All devices, in the loader's order.
   Result<std::vector<DeviceFound>> find() const;
 };

@@ -67,16 +67,23 @@ struct List {
   bool isRead = false;
 };
 
+/// How messages of it begin, and the kernel.
+using LoadedKernel = std::pair<std::string, Unique<vk::Pipeline>>;
 struct LoadedModule {
   Unique<vk::ShaderModule> shader;
   std::string hash;
-  std::deque<Unique<vk::Pipeline>> kernels;
+  std::deque<LoadedKernel> kernels;
 };
 
 class VulkanBackend final : public FoundDevice<QueueBackend, Driver, DeviceFound> {
 public:
   using FoundDevice::FoundDevice;
   Status open() {
+    constexpr auto hear = [](auto, auto, const VkDebugUtilsMessengerCallbackDataEXT *told, void *self) -> VkBool32 {
+      static_cast<VulkanBackend *>(self)->say(textOf({launched, told->pMessage}));
+      return VK_FALSE;
+    };
+    messages = driver.listen(**found.instance, hear, this);
     const std::string action = "open device '" + itsFacts.name + "'";
     const bool hasI8 = found.has(DType::I8), hasI16 = found.has(DType::I16);
     const vk::PhysicalDeviceFeatures types =
@@ -97,10 +104,8 @@ public:
     const vk::PushConstantRange pushed(vk::ShaderStageFlagBits::eCompute, 0, mostPushed * sizeof(uint64_t));
     ZYX_RETURN_IF_ERROR(
         take(device->createPipelineLayoutUnique({{}, 0, nullptr, 1, &pushed}, nullptr, driver), layout, action));
-    ZYX_RETURN_IF_ERROR(
-        take(device->createCommandPoolUnique({vk::CommandPoolCreateFlagBits::eResetCommandBuffer, found.queueFamily},
-                                             nullptr, driver),
-             pool, action));
+    const vk::CommandPoolCreateInfo resets(vk::CommandPoolCreateFlagBits::eResetCommandBuffer, found.queueFamily);
+    ZYX_RETURN_IF_ERROR(take(device->createCommandPoolUnique(resets, nullptr, driver), pool, action));
     const vk::SemaphoreTypeCreateInfo counting(vk::SemaphoreType::eTimeline);
     ZYX_RETURN_IF_ERROR(take(device->createSemaphoreUnique({{}, &counting}, nullptr, driver), timeline, action));
     using Kind = vk::MemoryPropertyFlagBits;
@@ -199,13 +204,15 @@ public:
                  pipelines);
     const vk::ComputePipelineCreateInfo info(
         {}, {{}, vk::ShaderStageFlagBits::eCompute, *owner.shader, kernel.symbol.c_str()}, *layout);
-    Unique<vk::Pipeline> pipeline;
-    ZYX_RETURN_IF_ERROR(take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), pipeline,
-                             textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"})));
+    const std::string action = textOf({"compile kernel ", kernel.name, " on device '", itsFacts.name, "'"});
+    LoadedKernel loaded("kernel " + kernel.name + ": ", Unique<vk::Pipeline>());
+    ZYX_RETURN_IF_ERROR(
+        take(device->createComputePipelineUnique(*pipelines, info, nullptr, driver), loaded.second, action));
+    ZYX_RETURN_IF_ERROR(cannot(action, takeSaid()));
     std::vector<uint8_t> bytes;
     if (pipelines && !kept && take(device->getPipelineCacheData(*pipelines, driver), bytes).isOk() && !bytes.empty())
       cache->keep(key, std::as_bytes(std::span(bytes)));
-    return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(pipeline)));
+    return handleOf<KernelHandle>(&owner.kernels.emplace_back(std::move(loaded)));
   }
   Status launch(StreamHandle stream, const LaunchCommand &launch) override { return appendCommand(stream, launch); }
   std::unique_ptr<CommandGraph> createGraph() override;
@@ -296,8 +303,7 @@ private:
   Status beginList() override {
     submitted.clear();
     current = nullptr;
-    ended = Status::ok();
-    return ended;
+    return ended = Status::ok();
   }
   /// What the next command is put into.
   Result<List *> opened() {
@@ -366,10 +372,12 @@ private:
       words.assign(1, own.address());
     }
     follow(list, ofKernels);
-    list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, **objectOf<Unique<vk::Pipeline>>(launch.kernel),
-                               driver);
+    const LoadedKernel &kernel = *objectOf<LoadedKernel>(launch.kernel);
+    launched = kernel.first;
+    list.commands.bindPipeline(vk::PipelineBindPoint::eCompute, *kernel.second, driver);
     list.commands.pushConstants<uint64_t>(*layout, vk::ShaderStageFlagBits::eCompute, 0, words, driver);
     list.commands.dispatch(static_cast<uint32_t>(groups), 1, 1, driver);
+    launched = {};
   }
   void put(List &list, const CopyCommand &copy) { copyBetween(list, placeOf(copy.to), placeOf(copy.from), copy.bytes); }
   /// Vulkan fills words of four bytes. What is none is the pattern once, in memory of our own, and copies of it.
@@ -389,6 +397,9 @@ private:
       copyBetween(list, {to.memory, to.offset + done}, to, std::min(done, fill.bytes - done));
   }
 
+  /// The kernel whose launch this thread records, and who hears what a layer says of it.
+  static inline thread_local std::string_view launched;
+  std::shared_ptr<void> messages;
   Unique<vk::Device> device;
   vk::Queue queue;
   Unique<vk::PipelineLayout> layout;

@@ -285,15 +285,6 @@ private:
                ? Status::ok()
                : driverFailure(popped->text, popped->value == WGPUErrorType_OutOfMemory, /*isLost=*/false);
   }
-  Status checkLost() const {
-    const std::lock_guard lock(lostMutex);
-    return lost.empty() ? Status::ok() : Status(ErrorCode::DeviceLost, lost);
-  }
-  void lose(std::string why) {
-    const std::lock_guard lock(lostMutex);
-    if (lost.empty())
-      lost = std::move(why);
-  }
   Result<Owned<WGPUBuffer>> makeBuffer(WGPUBufferUsage usage, uint64_t bytes) {
     return make("allocate " + std::to_string(bytes) + " bytes", driver.DeviceCreateBuffer, driver.BufferRelease,
                 device.get(), {nullptr, {}, usage, bytes, 0});
@@ -439,9 +430,6 @@ private:
     return dispatch(bytesKernel, buffers, values, (words + threadsOfGroup - 1) / threadsOfGroup);
   }
 
-  /// Of what the driver's callbacks say, on any thread, until the device is released.
-  mutable std::mutex lostMutex;
-  std::string lost;
   Owned<WGPUDevice> device;
   Owned<WGPUQueue> queue;
   ObjectTable<Memory> memories;

@@ -487,10 +487,24 @@ def Kernel_SubgroupReduceOp : Kernel_Op<"subgroup_reduce", [MemoryEffects<[MemRe
 
     `%s = kernel.subgroup_reduce add %x : f32`
   }];
-  let arguments = (ins Kernel_Combine:$kind, AnyTypeOf<[I32, F32]>:$value);
-  let results = (outs AnyTypeOf<[I32, F32]>:$result);
+  let arguments = (ins Kernel_Combine:$kind, AnyTypeOf<[I32, F32, F64]>:$value);
+  let results = (outs AnyTypeOf<[I32, F32, F64]>:$result);
   let assemblyFormat = "$kind $value attr-dict `:` type($value)";
   let hasVerifier = 1;
+}
+
+def Kernel_SubgroupScanOp : Kernel_Op<"subgroup_scan", [MemoryEffects<[MemRead<Kernel_RunningThread>]>,
+                                                       AllTypesMatch<["value", "result"]>]> {
+  let summary = "What the threads of a subgroup have, added up to each of them, its own included";
+  let description = [{
+    All threads of the workgroup come here, as to a barrier, and none waits for other subgroups. The order is that of
+    `lane`, which need not be that of `thread`.
+
+    `%s = kernel.subgroup_scan %x : i32`
+  }];
+  let arguments = (ins AnyTypeOf<[I32, F32, F64]>:$value);
+  let results = (outs AnyTypeOf<[I32, F32, F64]>:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Kernel_ShuffleOp : Kernel_Op<"shuffle", [MemoryEffects<[MemRead<Kernel_RunningThread>]>,
