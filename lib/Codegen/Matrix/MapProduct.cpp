@@ -125,7 +125,9 @@ private:
       accesses.push_back(
           makeAccess(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
     for (auto [access, store] : llvm::zip(accesses, dot.stores))
-      if (access.isCopied && !out)
+      access.isGathered = !access.isCopied && leavesByThreads(access, store);
+    for (const EpilogueAccess &access : accesses)
+      if (access.hasSlot() && !out)
         out = allocShared({groups, slotsOfResults, groupRows, panelColumns}, bitsElement());
     readAhead = findReadAhead();
     readsNext = readAhead.size() == 1;
@@ -150,10 +152,10 @@ private:
     return element.isBF16() || element.isF16();
   }
 
-  /// Of results that are copied out: all have the same.
+  /// Of results that leave through shared memory: all have the same.
   Type bitsElement() {
     for (auto [access, store] : llvm::zip(accesses, dot.stores))
-      if (access.isCopied)
+      if (access.hasSlot())
         return getElementTypeOrSelf(store.getValue().getType());
     return {};
   }
@@ -163,6 +165,15 @@ private:
     AxisStrides strides = *stridesOf(store.getView(), store.getIndices(), tile, axes);
     return is16Bit(tile) && finished % panelColumns == 0 && batchesOf(strides).size() <= 3 &&
            isCopied(strides, dot.n, 2, axes, machine.copies) && (m == 1 || strides.of(dot.m) >= n) &&
+           (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
+  }
+
+  /// Whether rows of a result are runs of memory, which begin where the copy engine cannot write.
+  bool leavesByThreads(const EpilogueAccess &access, StoreOp store) {
+    Value tile = store.getValue();
+    const AxisStrides strides = *stridesOf(store.getView(), store.getIndices(), tile, axes);
+    return !dot.isSimtF32 && is16Bit(tile) && finished % panelColumns == 0 && access.run == 0 &&
+           (n == 1 || strides.of(dot.n) == 1) && n >= panelColumns &&
            (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
   }
 
@@ -371,7 +382,7 @@ private:
       return {last[0], last[1]};
     });
     // Memory is this workgroup's until it has been read.
-    if (out)
+    if (hasCopied())
       onFirst([&] { AsyncWaitOp::create(b, loc, 0, /*read=*/true); });
   }
 
@@ -470,9 +481,16 @@ private:
     forgetRows();
   }
 
-  /// Those of a panel that the copy engine takes.
+  /// Those of a panel that leave through shared memory.
   int64_t copiesOfPanel() const {
-    return llvm::count_if(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
+    return llvm::count_if(accesses, [](const EpilogueAccess &access) { return access.hasSlot(); });
+  }
+
+  bool hasCopied() const {
+    return llvm::any_of(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
+  }
+  bool hasGathered() const {
+    return llvm::any_of(accesses, [](const EpilogueAccess &access) { return access.isGathered; });
   }
 
   /// The columns from `panel` on of all results. Of an odd number of copies the last one has the slot with which the
@@ -482,24 +500,34 @@ private:
     for (const SmallVector<size_t> &together : joinResults(slotsOfResults)) {
       SmallVector<Value> slots(accesses.size());
       int64_t copied = 0;
+      bool isEngines = false, isThreads = false;
       for (size_t result : together)
-        if (accesses[result].isCopied) {
+        if (accesses[result].hasSlot()) {
           slots[result] = part(out, {instance, nextSlot()}, {groupRows, panelColumns});
+          isEngines |= accesses[result].isCopied;
+          isThreads |= accesses[result].isGathered;
           ++copied;
         }
       if (copied > 0) {
-        onFirst([&] { AsyncWaitOp::create(b, loc, isSame || copied == slotsOfResults ? 0 : 1, /*read=*/true); });
+        // What threads write is no group that the engine counts.
+        const bool waitsForAll = isSame || copied == slotsOfResults || hasGathered();
+        if (hasCopied())
+          onFirst([&] { AsyncWaitOp::create(b, loc, waitsForAll ? 0 : 1, /*read=*/true); });
         BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
       }
       for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
         emitPiece(done, place, panel + column, column, read.empty() ? Read() : read[column / pieceColumns], together,
                   slots);
-      if (copied > 0)
-        BarrierOp::create(b, loc, Scope::Role, /*async=*/true);
+      if (isThreads || isEngines)
+        BarrierOp::create(b, loc, Scope::Role, /*async=*/isEngines);
       for (size_t result : together)
         if (slots[result]) {
-          SmallVector<Value> indices = indicesOf(accesses[result], place, true, true, add(place.column, panel));
-          onFirst([&] { AsyncStoreOp::create(b, loc, slots[result], accesses[result].view, indices); });
+          const EpilogueAccess &access = accesses[result];
+          SmallVector<Value> indices = indicesOf(access, place, true, true, add(place.column, panel));
+          if (access.isCopied)
+            onFirst([&] { AsyncStoreOp::create(b, loc, slots[result], access.view, indices); });
+          else
+            StoreSharedOp::create(b, loc, slots[result], access.view, indices, inBounds(access, true, true));
         }
       isSame &= copied == 0;
     }

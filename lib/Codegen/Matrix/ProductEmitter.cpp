@@ -174,11 +174,11 @@ SmallVector<SmallVector<size_t>> ProductEmitter::joinResults(int64_t slots) cons
   SmallVector<SmallVector<size_t>> all(1);
   int64_t copied = 0;
   for (auto [result, access] : llvm::enumerate(accesses)) {
-    if (access.isCopied && copied == slots) {
+    if (access.hasSlot() && copied == slots) {
       all.emplace_back();
       copied = 0;
     }
-    copied += access.isCopied;
+    copied += access.hasSlot();
     all.back().push_back(result);
   }
   return all;

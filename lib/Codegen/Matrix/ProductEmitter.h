@@ -38,8 +38,10 @@ protected:
     llvm::SmallVector<Axis> batches;
     /// Columns of a run, and how many there are, which lead the view; 0 where all columns are one.
     int64_t run = 0, numRuns = 0;
-    /// Whether the copy engine writes it.
-    bool isCopied = false;
+    /// Whether the copy engine writes it, or threads do out of shared memory: their parts of the sums are short pieces
+    /// of many rows.
+    bool isCopied = false, isGathered = false;
+    bool hasSlot() const { return isCopied || isGathered; }
   };
   EpilogueAccess makeAccess(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, bool isResult, bool isCopied);
   /// Batches of a view that differ.

@@ -227,9 +227,10 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 LogicalResult Lowering::lowerOp(Operation *op) {
   return TypeSwitch<Operation *, LogicalResult>(op)
       .Case<GridOp, IdOp, BarrierOp, RolesOp, ElectOp, scf::ForOp, scf::IfOp, SubviewOp, BarriersOp, ExpectOp, ArriveOp,
-            WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, SplatOp, IotaOp, ExtractOp, ConvertOp, ReduceOp, AnyOp,
-            BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp, ClusterReceiveOp, OuterProductsOp,
-            TransposeSharedOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>([&](auto each) { return lower(each); })
+            WaitOp, AsyncLoadOp, AsyncStoreOp, StoreSharedOp, AsyncWaitOp, SplatOp, IotaOp, ExtractOp, ConvertOp,
+            ReduceOp, AnyOp, BroadcastOp, LoadOp, StoreOp, MmaAsyncOp, MmaWaitOp, ClusterSendOp, ClusterReceiveOp,
+            OuterProductsOp, TransposeSharedOp, CopyAsyncOp, FetchOp, LoadMatrixOp, MmaOp>(
+          [&](auto each) { return lower(each); })
       .Case([&](ClusterArriveOp each) -> LogicalResult {
         if (threads.barrier || threads.isSingle())
           return each.emitOpError("is run by some threads only");

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "Lowering.h"
 
+#include "zyx/Dialect/Kernel/IR/Divisor.h"
+
 using namespace mlir;
 using namespace zyx::kernel;
 
@@ -286,6 +288,95 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
       (void)lowerIf(share->rows[row], writeRow);
     else
       (void)writeRow();
+  }
+  return success();
+}
+
+/// Lane after lane has the next elements of a row, as many as any row's beginning is a multiple of: a warp writes a run
+/// of memory, while parts of accumulators are four elements of each of eight rows.
+LogicalResult Lowering::lower(StoreSharedOp op) {
+  constexpr int64_t lanes = 32, warps = 4;
+  AllocOp alloc = allocationOf(op.getSlot());
+  auto made = op.getView().getDefiningOp<ViewOp>();
+  ArrayRef<int64_t> slot = op.getSlot().getType().getShape();
+  const int64_t rows = slot[0], columns = slot[1];
+  if (!alloc || memory.at(alloc).swizzle != 128 || memory.at(alloc).elementBytes != 2 || columns * 2 != 128 ||
+      rows % (8 * warps) != 0)
+    return op.emitOpError("is not of rows of 128 bytes of 16-bit elements in shared memory with a swizzle of 128");
+  if (!made || made.getMap().getBlocks().size() != 1)
+    return op.emitOpError("writes through a view that is not one block");
+  if (failed(requireWarpGroup(op)))
+    return failure();
+  const BlockAttr block = made.getMap().front();
+  const std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());
+  SmallVector<int64_t> strides;
+  for (AffineExpr stride : block.getStrides())
+    strides.push_back(BlockAttr::constant(stride).value_or(-1));
+  if (!offset || strides.back() != 1 || llvm::is_contained(strides, -1))
+    return op.emitOpError("writes through a view whose rows are no runs of memory");
+  const size_t rowDim = strides.size() - 2, columnDim = strides.size() - 1;
+  ArrayRef<int64_t> shape = op.getView().getType().getShape();
+  auto isEven = [](int64_t value) { return value % 2 == 0; };
+  const bool holdsPairs = isEven(*offset) && llvm::all_of(ArrayRef(strides).drop_back(), isEven) &&
+                          (op.getInBounds()[columnDim] || isEven(shape[columnDim])) &&
+                          isEven(knownDivisor(op.getIndices()[columnDim]));
+  const int64_t together = holdsPairs ? 2 : 1;
+  const Type element = op.getSlot().getType().getElementType();
+  const Type what = together == 1 ? element : VectorType::get(together, element);
+
+  auto plus = [&](Value x, Value y) -> Value { return LLVM::AddOp::create(b, loc, x, y); };
+  auto andOf = [&](Value x, int64_t y) -> Value { return LLVM::AndOp::create(b, loc, x, constant(y)); };
+  auto wide = [&](Value x) -> Value { return LLVM::SExtOp::create(b, loc, i64, x); };
+  Value lane = andOf(threads.thread, lanes - 1);
+  Value firstRow =
+      LLVM::MulOp::create(b, loc, LLVM::LShrOp::create(b, loc, threads.thread, constant(5)), constant(rows / warps));
+  Value inRow = LLVM::MulOp::create(b, loc, lane, constant(together));
+  SmallVector<Value> at = values(op.getIndices());
+  at[rowDim] = plus(at[rowDim], firstRow);
+  at[columnDim] = plus(at[columnDim], inRow);
+  Value place = constant(i64, *offset);
+  for (auto [index, stride] : llvm::zip_equal(at, strides))
+    if (stride != 0)
+      place = plus(place, LLVM::MulOp::create(b, loc, wide(index), constant(i64, stride)));
+  Value to =
+      LLVM::GEPOp::create(b, loc, globalPointer, element, value(made.getBuffer()), ArrayRef<LLVM::GEPArg>{place});
+  Value from = advance(value(op.getSlot()), LLVM::MulOp::create(b, loc, firstRow, constant(128)).getResult());
+  // A piece of 16 bytes is exchanged by its row; where in it a lane reads is the same for all.
+  Value piece = LLVM::LShrOp::create(b, loc, inRow, constant(3));
+  Value inPiece = LLVM::MulOp::create(b, loc, andOf(inRow, 7), constant(2));
+  SmallVector<Value> exist;
+  for (int64_t column = 0; column < columns; column += lanes * together)
+    exist.push_back(op.getInBounds()[columnDim]
+                        ? Value()
+                        : LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, plus(at[columnDim], constant(column)),
+                                               constant(shape[columnDim]))
+                              .getResult());
+  // What lanes write is read before anybody asks what exists, so that nothing waits for a branch.
+  SmallVector<Value> read;
+  for (int64_t row = 0; row < rows / warps; ++row)
+    for (int64_t column = 0; column < columns; column += lanes * together) {
+      Value exchanged = LLVM::XOrOp::create(b, loc, plus(piece, constant(column / 8)), constant(row % 8));
+      Value offset = plus(LLVM::ShlOp::create(b, loc, exchanged, constant(4)), inPiece);
+      read.push_back(LLVM::LoadOp::create(b, loc, what, advance(advance(from, offset), row * 128), 2 * together));
+    }
+  for (int64_t row = 0; row < rows / warps; ++row) {
+    Value rowExists;
+    if (!op.getInBounds()[rowDim])
+      rowExists = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ult, plus(at[rowDim], constant(row)),
+                                       constant(shape[rowDim]));
+    for (auto [i, columnExists] : llvm::enumerate(exist)) {
+      const int64_t run = static_cast<int64_t>(i), runs = static_cast<int64_t>(exist.size());
+      auto write = [&] {
+        Value offset = constant(i64, row * strides[rowDim] + run * lanes * together);
+        Value there = LLVM::GEPOp::create(b, loc, globalPointer, element, to, ArrayRef<LLVM::GEPArg>{offset});
+        LLVM::StoreOp::create(b, loc, read[row * runs + run], there, 2 * together);
+        return success();
+      };
+      if (Value exists = existsAt(b, loc, rowExists, columnExists))
+        (void)lowerIf(exists, write);
+      else
+        (void)write();
+    }
   }
   return success();
 }

@@ -95,6 +95,7 @@ private:
   mlir::LogicalResult lower(WaitOp op);
   mlir::LogicalResult lower(AsyncLoadOp op);
   mlir::LogicalResult lower(AsyncStoreOp op);
+  mlir::LogicalResult lower(StoreSharedOp op);
   mlir::LogicalResult lower(AsyncWaitOp op);
   /// Calls `copy` with the place in shared memory and the coordinates of each panel of a box.
   mlir::LogicalResult

@@ -116,3 +116,19 @@ kernel.func @turned_into_the_same() {
   kernel.transpose_shared %f to %t : !kernel.view<64x32xf32, shared> to !kernel.view<64x32xf32, shared>
   kernel.return
 }
+
+// -----
+
+func.func @f(%s: !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %i: index) {
+  // expected-error@+1 {{says of 1 dimensions of 2 whether all elements are inside}}
+  kernel.store_shared %s to %g[%i, %i] in_bounds [true] : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<?x?xbf16, global>
+  return
+}
+
+// -----
+
+func.func @f(%s: !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, %g: !kernel.view<?x?xbf16, global>, %i: index) {
+  // expected-error@+1 {{writes a matrix of rows, not}}
+  kernel.store_shared %s to %g[%i, %i] in_bounds [true, true] : !kernel.view<2x64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<?x?xbf16, global>
+  return
+}

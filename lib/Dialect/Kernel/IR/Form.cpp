@@ -26,9 +26,9 @@ static bool isTileOp(Operation *op) {
 
 static bool isMachineOp(Operation *op) {
   return isa<AllocOp, SubviewOp, PeerOp, IdOp, BarrierOp, RolesOp, RoleOp, ElectOp, BarriersOp, ExpectOp, ArriveOp,
-             WaitOp, AsyncLoadOp, AsyncStoreOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp, MmaCommitOp, MmaWaitOp, ExtractOp,
-             ClusterArriveOp, ClusterWaitOp, ClusterSendOp, ClusterReceiveOp, OuterProductsOp, TransposeSharedOp,
-             CopyAsyncOp, CopyCommitOp, CopyWaitOp, FetchOp, LoadMatrixOp, MmaOp, AnyOp>(op);
+             WaitOp, AsyncLoadOp, AsyncStoreOp, StoreSharedOp, AsyncWaitOp, MmaFenceOp, MmaAsyncOp, MmaCommitOp,
+             MmaWaitOp, ExtractOp, ClusterArriveOp, ClusterWaitOp, ClusterSendOp, ClusterReceiveOp, OuterProductsOp,
+             TransposeSharedOp, CopyAsyncOp, CopyCommitOp, CopyWaitOp, FetchOp, LoadMatrixOp, MmaOp, AnyOp>(op);
 }
 
 static bool isLoweredOp(Operation *op) {

@@ -53,6 +53,16 @@ LogicalResult AsyncStoreOp::verify() {
   return verifyCopy(*this, getView().getType(), getSlot().getType(), getIndices());
 }
 
+LogicalResult StoreSharedOp::verify() {
+  const ViewType view = getView().getType(), slot = getSlot().getType();
+  if (slot.getRank() != 2 || view.getRank() < 2)
+    return emitOpError() << "writes a matrix of rows, not " << slot << " to " << view;
+  if (static_cast<int64_t>(getInBounds().size()) != view.getRank())
+    return emitOpError() << "says of " << getInBounds().size() << " dimensions of " << view.getRank()
+                         << " whether all elements are inside";
+  return verifyCopy(*this, view, slot, getIndices());
+}
+
 LogicalResult MmaAsyncOp::verify() {
   auto shapeOf = [](Type type) {
     if (auto view = dyn_cast<ViewType>(type))

@@ -390,6 +390,11 @@ void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffec
   addEffect(effects, MemoryEffects::Write::get(), getViewMutable());
 }
 
+void StoreSharedOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  addEffect(effects, MemoryEffects::Read::get(), getSlotMutable());
+  addEffect(effects, MemoryEffects::Write::get(), getViewMutable());
+}
+
 LogicalResult StoreOp::verify() {
   if (failed(verifyAccess(*this, getView().getType(), getValue().getType(), getIndices(), getMask(), getInBounds())))
     return failure();

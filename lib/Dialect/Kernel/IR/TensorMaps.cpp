@@ -122,7 +122,7 @@ bool zyx::kernel::accessesGlobalMemory(FuncOp func) {
         auto load = dyn_cast<LoadOp>(op);
         auto store = dyn_cast<StoreOp>(op);
         return (load && isGlobal(load.getView())) || (store && isGlobal(store.getView())) ||
-                       isa<CopyAsyncOp, FetchOp>(op)
+                       isa<CopyAsyncOp, FetchOp, StoreSharedOp>(op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

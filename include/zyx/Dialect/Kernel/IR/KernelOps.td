@@ -672,6 +672,20 @@ def Kernel_AsyncStoreOp : Kernel_Op<"async_store"> {
   let hasVerifier = 1;
 }
 
+def Kernel_StoreSharedOp : Kernel_Op<"store_shared", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Write a panel from shared to global memory";
+  let description = [{
+    The threads of a warpgroup write the box that begins at the indices; elements outside the view are dropped, where
+    `in_bounds` does not say that a dimension has none. Rows of the view may begin at any element: lanes of a warp write
+    neighbours. Each warp writes the rows that it stored into the panel, a quarter of them, so that a barrier of the
+    warpgroup in between is enough.
+  }];
+  let arguments = (ins Kernel_ViewType:$slot, Kernel_ViewType:$view, Variadic<Index>:$indices,
+    DenseBoolArrayAttr:$in_bounds);
+  let assemblyFormat = "$slot `to` $view `[` $indices `]` `in_bounds` $in_bounds attr-dict `:` type($slot) `,` type($view)";
+  let hasVerifier = 1;
+}
+
 def Kernel_AsyncWaitOp : Kernel_Op<"async_wait"> {
   let summary = "Wait until at most `pending` of this thread's stores are unfinished";
   let description = "With `read` it is enough that shared memory has been read and may be written again.";
