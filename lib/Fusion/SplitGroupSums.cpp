@@ -79,12 +79,12 @@ static int64_t storedBytes(Value value) {
 /// A vector has room for more than these neighbours. A card reads a sector for them, more than once, and the sectors of
 /// the next groups are those of other programs; sums of channels are further launches, which large images alone pay.
 bool GroupSums::isWorth(ReduceOp op, int64_t neighbours) const {
-  constexpr int64_t mostNeighbours = 32, sectorBytes = 32, fewestWasted = 32 << 20;
+  constexpr int64_t mostNeighbours = 32, fewestWasted = 32 << 20;
   if (!machine.hasSubgroups())
     return neighbours < mostNeighbours;
-  const int64_t bytes = neighbours * storedBytes(op.getX());
-  return bytes != 0 && bytes < sectorBytes &&
-         typeOf(op.getX()).getNumElements() / neighbours * (sectorBytes - bytes) >= fewestWasted;
+  const int64_t bytes = neighbours * storedBytes(op.getX()), sector = machine.memory.transactionBytes;
+  return bytes != 0 && bytes < sector &&
+         typeOf(op.getX()).getNumElements() / neighbours * (sector - bytes) >= fewestWasted;
 }
 
 /// The dimension of few neighbours, each of which many others are combined with, while the next dimension in memory is

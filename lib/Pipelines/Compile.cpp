@@ -303,6 +303,9 @@ private:
   Status addFound(kernel::FuncOp func, const KeptKernel &kept) {
     into.facts[func.getName().str()] = kept.facts;
     ++into.numFound;
+    // The parts of a kernel end before the plan is verified, and its code has them.
+    func.removePartsAttr();
+    func.removePartArgumentsAttr();
     if (options.remarks)
       *options.remarks += kept.remarks;
     // Of equal kernels one function is enough where they are in one piece of code.

@@ -9,6 +9,7 @@
 #include "Strides.h"
 
 #include "zyx/Codegen/Tile/AccessForm.h"
+#include "zyx/Target/Info/Fits.h"
 
 using namespace mlir;
 using namespace zyx::kernel;
@@ -417,10 +418,9 @@ private:
   /// They divide all rows, so that vectors go on from one to the next in each program. Nothing where no rows do: then
   /// vectors would not lie as lines of a cache do.
   std::optional<int64_t> rowsOfRuns(int64_t all, int64_t columns, int64_t wanted) {
-    constexpr double mostApart = 4;
     const auto lanes = static_cast<int64_t>(target.lanes(4));
     std::optional<int64_t> best;
-    double least = mostApart;
+    double least = zyx::target::fits::wholeLines::mostApart;
     for (int64_t rows = 1; rows <= all && columns % lanes != 0; ++rows) {
       const auto elements = static_cast<double>(rows * columns), run = static_cast<double>(wanted);
       const double apart = std::max(elements, run) / std::min(elements, run);

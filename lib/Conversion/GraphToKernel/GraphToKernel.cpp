@@ -459,7 +459,7 @@ Workgroups zyx::Workgroups::of(const target::TargetInfo &target) {
       target.busyThreads(),         target.simt.sharedBytes,        target.simt.subgroupSize,
       target.simt.workgroupThreads, target.memory.transactionBytes, target.vector.bytes,
       target.simt.laneBytes,        target.simt.clusterSize,        target.hasSubgroups() ? target::tapSums(target) : 0,
-      target.hasTensorCores(),      target.simt.hasShuffles,      target.simt.hasSubgroupOps};
+      target.hasTensorCores(),      target.simt.hasShuffles,        target.simt.hasSubgroupOps};
 }
 
 LogicalResult Planner::plan() {

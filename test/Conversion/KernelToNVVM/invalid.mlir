@@ -934,3 +934,36 @@ kernel.func @turned_by_a_warp() attributes {form = #kernel.form<machine>, thread
   kernel.transpose_shared %f to %t : !kernel.view<64x32xf32, shared, #kernel.shared<swizzle = 128>> to !kernel.view<32x64xf32, shared, #kernel.shared<swizzle = 128>>
   kernel.return
 }
+
+// -----
+
+kernel.func @stored_without_swizzle(%y: !kernel.buffer<bf16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %ys = kernel.view %y map <[<[64, 67] strides [67, 1]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x67xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared>
+  // expected-error @below {{is not of rows of 128 bytes of 16-bit elements in shared memory with a swizzle of 128}}
+  kernel.store_shared %s to %ys[%c0, %c0] in_bounds [true, false] : !kernel.view<64x64xbf16, shared>, !kernel.view<64x67xbf16, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @stored_as_blocks(%y: !kernel.buffer<bf16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %ys = kernel.view %y map <[<[64, 60] strides [60, 1]>, <[3840] strides [2]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x60xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>
+  // expected-error @below {{writes through a view that is not one block}}
+  kernel.store_shared %s to %ys[%c0, %c0] in_bounds [true, false] : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x60xbf16, global>
+  kernel.return
+}
+
+// -----
+
+kernel.func @stored_apart(%y: !kernel.buffer<bf16, global>) attributes {form = #kernel.form<machine>, threads = 128 : i64} {
+  %c0 = arith.constant 0 : index
+  %ys = kernel.view %y map <[<[64, 67] strides [134, 2]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x67xbf16, global>
+  %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>
+  // expected-error @below {{writes through a view whose rows are no runs of memory}}
+  kernel.store_shared %s to %ys[%c0, %c0] in_bounds [true, false] : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x67xbf16, global>
+  kernel.return
+}

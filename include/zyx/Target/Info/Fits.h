@@ -294,6 +294,12 @@ inline constexpr double fewestElements = 1 << 20, fewestSummed = 1 << 19, mostBy
 inline constexpr double clearlyLess = 0.7, mostSmaller = 4;
 } // namespace walkedReads
 
+/// Rows that make whole vectors together (ChooseElements). A guess.
+namespace wholeLines {
+/// A run of them is less than that many times longer or shorter than the one that would be taken without.
+inline constexpr double mostApart = 4;
+} // namespace wholeLines
+
 /// Rows of a table that a workgroup adds updates to (WorkgroupScatter). Not measured.
 namespace scatters {
 /// Cycles of an update that a thread walks, twice; and of a round of indices that a workgroup looks at.
