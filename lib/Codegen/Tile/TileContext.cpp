@@ -216,14 +216,17 @@ FailureOr<Extent> TileContext::extentOf(Axis axis, Location loc) {
   Value left = arith::SubIOp::create(builder, loc, evaluator.constantIndex(end->viewExtent, loc),
                                      evaluator.mapping.lookupOrDefault(base));
   left = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(tile, loc));
-  if (mayBeginBeyond(base))
+  Value toEnd;
+  if (mayBeginBeyond(base)) {
+    toEnd = left;
     left = arith::MaxSIOp::create(builder, loc, left, evaluator.constantIndex(0, loc));
+  }
   int64_t last = 0;
   if (auto argument = dyn_cast_or_null<BlockArgument>(dyn_cast<Value>(end->base)))
     if (auto grid = dyn_cast<GridOp>(argument.getOwner()->getParentOp()))
       if (grid.getSteps()[argument.getArgNumber()] == tile)
         last = end->viewExtent % tile;
-  return Extent{std::nullopt, left, last};
+  return Extent{std::nullopt, left, last, toEnd};
 }
 
 Value TileContext::materialise(Extent extent, Location loc) {
@@ -327,7 +330,9 @@ void TileContext::setLanes(Point &point, Axis axis, Value position, int64_t lane
     point.lastLane = evaluator.constantIndex(*extent.constant - *at - 1, loc);
   } else {
     Value left = arith::SubIOp::create(builder, loc, materialise(extent, loc), position);
-    point.lastLane = arith::SubIOp::create(builder, loc, left, evaluator.constantIndex(1, loc));
+    // A program that begins beyond the end reads the last element, too, which lies before it.
+    Value toEnd = extent.toEnd ? arith::SubIOp::create(builder, loc, extent.toEnd, position) : left;
+    point.lastLane = arith::SubIOp::create(builder, loc, toEnd, evaluator.constantIndex(1, loc));
     point.activeLanes = arith::MinSIOp::create(builder, loc, left, evaluator.constantIndex(lanes, loc));
     point.activeLanes = arith::MaxSIOp::create(builder, loc, point.activeLanes, evaluator.constantIndex(0, loc));
   }

@@ -297,6 +297,13 @@ Value TileEvaluator::placeOf(const MemoryTile &tile, ArrayRef<Value> indices, Lo
   return place;
 }
 
+/// Whether lanes that do not exist are memory of the tile all the same. Its rows are whole vectors: that is so of a
+/// vector that begins at a multiple of its length. One that begins elsewhere, as behind a piece of a contraction that
+/// is no whole number of vectors, may end behind the last row.
+static bool isWholeVector(Value first, const Point &point) {
+  return !point.mask || knownDivisor(first) % point.lanes == 0;
+}
+
 Value TileEvaluator::evaluateStrided(const MemoryTile &tile, ArrayRef<Value> indices, std::optional<unsigned> vectorDim,
                                      Point &point, Location loc) {
   Type element = cast<ViewType>(tile.view.getType()).getElementType();
@@ -307,9 +314,8 @@ Value TileEvaluator::evaluateStrided(const MemoryTile &tile, ArrayRef<Value> ind
   const int64_t stride = vectorDim ? tile.strides[*vectorDim] : 0;
   if (stride == 0)
     return read(element, place);
-  // Rows are whole vectors, so no mask is needed.
   auto vector = VectorType::get(point.lanes, element);
-  if (stride == 1)
+  if (stride == 1 && (tile.hasRoom || isWholeVector(indices[*vectorDim], point)))
     return read(vector, place);
   if (tile.hasRoom && stride > 1 && stride <= mostRunStep) {
     Value chosen = read(vector, place);
@@ -337,8 +343,7 @@ Value TileEvaluator::evaluateMemory(Value tile, Point &point) {
   if (!memory[tile].strides.empty())
     return evaluateStrided(memory[tile], indices, vectorDim, point, loc);
   Value view = memory[tile].view;
-  if (vectorDim && *vectorDim + 1 == indices.size())
-    // Rows are whole vectors, so no mask is needed.
+  if (vectorDim && *vectorDim + 1 == indices.size() && isWholeVector(indices.back(), point))
     return LoadOp::create(builder, loc, VectorType::get(point.lanes, cast<ViewType>(view.getType()).getElementType()),
                           view, indices, Value(), Value(), ArrayAttr(), DenseBoolArrayAttr());
   return loadAt(view, indices, Value(), vectorDim, point, loc);

@@ -15,6 +15,8 @@ struct Extent {
   mlir::Value value = {};
   /// Of a value, what it is in the last program where all others have whole tiles; 0 where not known.
   int64_t last = 0;
+  /// Of a value that is 0 where a program begins beyond the end, how far the end is: less than 0 there. Else null.
+  mlir::Value toEnd = {};
 };
 
 /// Where a tile may leave a view along an axis: an access to a view of `viewExtent` elements that begins at `base`.

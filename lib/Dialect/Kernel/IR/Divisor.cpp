@@ -50,6 +50,10 @@ static int64_t divisorOf(Value index, unsigned &visits) {
     const auto [a, b] = ofBoth(0, 1);
     return std::min(mostDivisor, a * b);
   }
+  // A number without its rest is a multiple of what it was divided by.
+  if (auto whole = dyn_cast<arith::SubIOp>(op))
+    if (auto rest = whole.getRhs().getDefiningOp<arith::RemUIOp>(); rest && rest.getLhs() == whole.getLhs())
+      return std::max(leastOf(0, 1), divisorOf(rest.getRhs(), visits));
   // The rest of a division by a multiple keeps what both are multiples of.
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinUIOp, arith::MinSIOp, arith::MaxSIOp, arith::RemUIOp>(op))
     return leastOf(0, 1);
