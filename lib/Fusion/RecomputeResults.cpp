@@ -188,9 +188,20 @@ private:
       sum += bytes;
       for (Value leaf : recipe.leaves)
         if (Value source = outside(leaf); !source || !llvm::is_contained(reader.getInputs(), source))
-          sum -= bytesOf(leaf);
+          sum -= bytesOf(leaf) / countAlike(reader, leaf);
     }
     return sum;
+  }
+
+  /// How many results a reader might compute of a leaf: it reads that once for all of them, as the operand of an
+  /// activation for all conditions that the gradient of the activation has.
+  int64_t countAlike(GroupOp reader, Value leaf) {
+    int64_t alike = 0;
+    for (auto [i, value] : llvm::enumerate(group.getBlock().getTerminator()->getOperands()))
+      if (i != number && llvm::is_contained(reader.getInputs(), group->getResult(i)))
+        if (std::optional<Recipe> other = RecipeFinder(value, Stored::Small).find())
+          alike += other->leaves.contains(leaf);
+    return alike + 1;
   }
 
   /// What the group has as results without this one, and with what the readers want beside, which comes last.

@@ -266,3 +266,28 @@ func.func @common(%x: tensor<64x32xbf16>, %w: tensor<32x16xbf16>, %y: tensor<64x
   }
   return %14, %16 : tensor<64xbf16>, tensor<64x16xbf16>
 }
+
+// Each condition has half as many bytes as what it is computed of. That is read once for both.
+// CHECK-LABEL: func.func @conditions
+// CHECK: graph.group({{.*}}) -> tensor<64x32xbf16>
+// CHECK: %[[SECOND:.*]] = graph.group({{.*}}tensor<64x32xbf16>{{.*}}tensor<64x32xbf16>) -> tensor<64x32xbf16>
+// CHECK: graph.binary lt
+// CHECK: graph.binary gt
+// CHECK: return %{{.*}}, %[[SECOND]]
+func.func @conditions(%x: tensor<64x32xf32>, %dy: tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xbf16>) {
+  %0:3 = graph.group(%a = %x : tensor<64x32xf32>) -> (tensor<64x32xbf16>, tensor<64x32xi1>, tensor<64x32xi1>) {
+    %1 = graph.cast %a : tensor<64x32xf32> -> tensor<64x32xbf16>
+    %2 = graph.constant dense<0.0> : tensor<64x32xbf16>
+    %3 = graph.constant dense<6.0> : tensor<64x32xbf16>
+    %4 = graph.binary gt %1, %2 : tensor<64x32xbf16>
+    %5 = graph.binary lt %1, %3 : tensor<64x32xbf16>
+    graph.yield %1, %4, %5 : tensor<64x32xbf16>, tensor<64x32xi1>, tensor<64x32xi1>
+  }
+  %6 = graph.group(%a = %0#1 : tensor<64x32xi1>, %b = %0#2 : tensor<64x32xi1>, %c = %dy : tensor<64x32xbf16>) -> tensor<64x32xbf16> {
+    %7 = graph.constant dense<0.0> : tensor<64x32xbf16>
+    %8 = graph.select %a, %c, %7 : tensor<64x32xbf16>
+    %9 = graph.select %b, %8, %7 : tensor<64x32xbf16>
+    graph.yield %9 : tensor<64x32xbf16>
+  }
+  return %0#0, %6 : tensor<64x32xbf16>, tensor<64x32xbf16>
+}
