@@ -815,6 +815,26 @@ def RecomputeProductsPass : Pass<"zyx-fusion-recompute-products", "::mlir::func:
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SumSmallProductsPass : Pass<"zyx-fusion-sum-small-products", "::mlir::func::FuncOp"> {
+  let summary = "Add up small products of matrices like other sums";
+  let description = [{
+    A kernel of tensor cores takes some 4 us to begin and to end, whatever it multiplies. Of at most 2^19 multiplications threads take
+    less, and what they add up can be one kernel with what reads it, and share a launch with others. `zyx.sum` notes such
+    a sum; it is no contraction then. No factor is a window, or made of positions alone. Attentions, their gradients and chains of
+    products are left alone, and so are loops.
+
+    ```mlir
+    %p = graph.binary mul %rows, %columns : tensor<16x48x192xf32>
+    %0 = graph.reduce add %p dims = [1] : tensor<16x48x192xf32> -> tensor<16x192xf32>
+    // becomes
+    %0 = graph.reduce add %p dims = [1] {zyx.sum} : tensor<16x48x192xf32> -> tensor<16x192xf32>
+    ```
+
+    It is done on machines with tensor cores for tiles. The whole test is test/Fusion/sum-small-products.mlir.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def RecomputeWeightsPass : Pass<"zyx-fusion-recompute-weights", "::mlir::func::FuncOp"> {
   let summary = "Compute the weights of attentions again for gradients";
   let description = [{
