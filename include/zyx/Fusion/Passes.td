@@ -1134,6 +1134,8 @@ def RecomputeResultsPass : Pass<"zyx-fusion-recompute-results", "::mlir::func::F
     stored: the groups that read it compute it. What it follows from may be inputs of the group, its other results, and
     what is 16 times smaller, such as sums of rows, which becomes a result. That happens where fewer bytes are written
     and read in all, and where every reader stays a kernel of its kind; factors of contractions are read as they were.
+    Bits that a contraction reads behind its sums are no results even where more bytes are read instead, up to one for
+    16 multiplications: threads of tensor cores read no bits, and others would multiply.
 
     Before that, two results and more of one type that follow from one value of this type, which is made of sums, give way
     to this value, if fewer bytes are written and read: what the group reads for these results alone counts, too.
