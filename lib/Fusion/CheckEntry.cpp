@@ -10,6 +10,7 @@
 #include "zyx/Dialect/Graph/Analysis/FirstElements.h"
 #include "zyx/Dialect/Graph/Analysis/InsideGathers.h"
 #include "zyx/Dialect/Graph/Analysis/Updates.h"
+#include "zyx/Dialect/Graph/Analysis/Views.h"
 #include "zyx/Dialect/Graph/IR/GraphOps.h"
 #include "zyx/Dialect/Graph/IR/PlainTypes.h"
 #include "zyx/Fusion/Passes.h"
@@ -48,7 +49,7 @@ struct CheckEntry : zyx::fusion::impl::CheckEntryPassBase<CheckEntry> {
         for (StringRef note : {zyx::fusion::partsAttrName, zyx::fusion::headsAttrName, zyx::fusion::lastDimAttrName,
                                zyx::fusion::storedAttrName, zyx::fusion::recomputedAttrName, zyx::fusion::tableAttrName,
                                zyx::fusion::productsSumAttrName, runsAttrName, scatterPartsAttrName, segmentsAttrName,
-                               insideAttrName, oneKernelAttrName})
+                               insideAttrName, oneKernelAttrName, sumAttrName})
           op.removeAttr(note);
   }
 };

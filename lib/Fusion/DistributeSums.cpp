@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===----------------------------------------------------------------------===//
 // Sums that wait for other sums over the same elements only because of factors that all their terms share, as in
-// gradients of norms: all of them are sums of one pass, and the factors come afterwards.
+// gradients of norms: all of them are sums of one pass, and the factors come afterwards. On a card so are sums that are
+// the same but for such factors: one sum.
 //===----------------------------------------------------------------------===//
 #include "Blocks.h"
 #include "Machine.h"
@@ -49,9 +50,15 @@ private:
   Value multiply(OpBuilder &builder, Location loc, ArrayRef<Value> factors);
   Value addUp(OpBuilder &builder, ReduceOp op, Value term);
   Value distribute(OpBuilder &builder, ReduceOp op, Value term);
+  bool mayDistribute(ReduceOp op) const;
+  bool distributeWaiting();
+  bool distributeAlike();
 
   Block &block;
   const bool onCard;
+  /// Whether sums that are alike are made one, and that one as soon as there is one.
+  bool isForAlike = false;
+  Value alike;
   llvm::DenseMap<std::pair<Attribute, Attribute>, Depths> depths;
 };
 
@@ -163,7 +170,8 @@ Value SumDistributor::multiply(OpBuilder &builder, Location loc, ArrayRef<Value>
   for (Value factor : factors.drop_front()) {
     auto known = llvm::find_if(product.getUsers(), [&](Operation *user) {
       return isProduct(user) && user->getBlock() == &block && user->isBeforeInBlock(&*builder.getInsertionPoint()) &&
-             user->getOperand(0) == product && user->getOperand(1) == factor;
+             ((user->getOperand(0) == product && user->getOperand(1) == factor) ||
+              (user->getOperand(0) == factor && user->getOperand(1) == product));
     });
     product = known != product.getUsers().end()
                   ? Value(known->getResult(0))
@@ -208,24 +216,31 @@ Value SumDistributor::distribute(OpBuilder &builder, ReduceOp op, Value term) {
     Value term = multiplyBy(shareOnce(builder, op, product.shared.front()), ArrayRef(product.shared).drop_front());
     return BinaryOp::create(builder, loc, BinaryKind::Mul, term, times);
   }
-  Value sum = product.own.size() == 1 && product.own.front() != term
-                  ? distribute(builder, op, product.own.front())
-                  : addUp(builder, op, multiply(builder, loc, product.own));
+  if (product.own.size() == 1 && product.own.front() != term)
+    return multiplyBy(distribute(builder, op, product.own.front()), product.shared);
+  Value sum = alike ? alike : addUp(builder, op, multiply(builder, loc, product.own));
+  if (isForAlike)
+    alike = sum;
   return multiplyBy(sum, product.shared);
 }
 
-void SumDistributor::run() {
-  constexpr unsigned mostSteps = 8;
+/// Whether factors of the terms of a sum may come afterwards.
+bool SumDistributor::mayDistribute(ReduceOp op) const {
+  const Type element = op.getType().getElementType();
+  if (op.getKind() != ReduceKind::Add || !(element.isF32() || element.isF64()) || matchContraction(op))
+    return false;
+  // A sum of nothing is 0, whatever its terms share.
+  return typeOf(op.getX()).getNumElements() != 0 && isWalkedAgain(op);
+}
+
+constexpr unsigned mostSteps = 8;
+
+/// Sums that need another pass over the same elements as long as their terms have the factors.
+bool SumDistributor::distributeWaiting() {
   bool changes = false;
   for (auto op : llvm::make_early_inc_range(block.getOps<ReduceOp>())) {
-    const Type element = op.getType().getElementType();
-    if (op.getKind() != ReduceKind::Add || !(element.isF32() || element.isF64()) || matchContraction(op))
-      continue;
-    // A sum of nothing is 0, whatever its terms share.
-    if (typeOf(op.getX()).getNumElements() == 0)
-      continue;
     Operation *term = op.getX().getDefiningOp();
-    if (!isWalkedAgain(op) || (!isSum(term) && !isNegation(term) && !isProduct(term)))
+    if (!mayDistribute(op) || (!isSum(term) && !isNegation(term) && !isProduct(term)))
       continue;
     SmallVector<Product, 4> leaves;
     if (!findLeaves(op, op.getX(), mostSteps, leaves))
@@ -241,7 +256,55 @@ void SumDistributor::run() {
     op.replaceAllUsesWith(distribute(builder, op, op.getX()));
     changes = true;
   }
+  return changes;
+}
+
+/// Adds the factors of a product, and of its factors that are products.
+static void addFactors(Value term, SmallVectorImpl<Value> &factors) {
+  constexpr size_t mostFactors = 8;
+  Operation *own = term.getDefiningOp();
+  if (!isProduct(own) || factors.size() >= mostFactors) {
+    factors.push_back(term);
+    return;
+  }
+  addFactors(own->getOperand(0), factors);
+  addFactors(own->getOperand(1), factors);
+}
+
+/// Sums that differ in nothing but factors that all of their terms share, as the gradient of a norm's weights and what
+/// the gradient of its operand needs: one of them is enough, and what multiplies it is a number for each result.
+bool SumDistributor::distributeAlike() {
+  llvm::MapVector<std::pair<Attribute, SmallVector<Value, 4>>, SmallVector<ReduceOp, 2>> found;
+  for (auto op : block.getOps<ReduceOp>()) {
+    SmallVector<Product, 4> leaves;
+    if (!mayDistribute(op) || !findLeaves(op, op.getX(), mostSteps, leaves) || leaves.size() != 1)
+      continue;
+    SmallVector<Value, 4> factors;
+    for (Value own : leaves.front().own)
+      addFactors(own, factors);
+    llvm::sort(factors, [](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); });
+    found[{op.getDimsAttr(), factors}].push_back(op);
+  }
+  bool changes = false;
+  isForAlike = true;
+  for (auto &[_, sums] : found) {
+    if (sums.size() < 2)
+      continue;
+    alike = Value();
+    for (ReduceOp op : sums) {
+      OpBuilder builder(op);
+      op.replaceAllUsesWith(distribute(builder, op, op.getX()));
+      changes = true;
+    }
+  }
+  return changes;
+}
+
+void SumDistributor::run() {
+  bool changes = distributeWaiting();
   if (changes)
+    zyx::fusion::eraseUnused(block);
+  if (onCard && distributeAlike())
     zyx::fusion::eraseUnused(block);
 }
 

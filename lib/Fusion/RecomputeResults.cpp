@@ -130,7 +130,7 @@ private:
   Value yielded(unsigned i) { return group.getBlock().getTerminator()->getOperand(i); }
 
   bool tryRecipe() {
-    if (saved() > 0 && tryReaders()) {
+    if ((saved() > 0 || keepsFromTensorCores()) && tryReaders()) {
       apply();
       return true;
     }
@@ -188,9 +188,33 @@ private:
       sum += bytes;
       for (Value leaf : recipe.leaves)
         if (Value source = outside(leaf); !source || !llvm::is_contained(reader.getInputs(), source))
-          sum -= bytesOf(leaf);
+          sum -= bytesOf(leaf) / countAlike(reader, leaf);
     }
     return sum;
+  }
+
+  /// Whether a result of bits is what a product reads behind its sums: threads of tensor cores read none there, and
+  /// other threads would multiply. Where the contraction is long, that takes more than what is read in its place.
+  bool keepsFromTensorCores() {
+    constexpr int64_t fewestProductsPerByte = 16;
+    if (!typeOf(yielded(number)).getElementType().isInteger(1))
+      return false;
+    int64_t products = 0;
+    for (GroupOp reader : readers)
+      if (auto space = IterationSpace::compute(reader); space.isOk() && space->getContraction())
+        products += typeOf(space->getContraction().getX()).getNumElements();
+    return products != 0 && products >= -saved() * fewestProductsPerByte;
+  }
+
+  /// How many results a reader might compute of a leaf: it reads that once for all of them, as the operand of an
+  /// activation for all conditions that the gradient of the activation has.
+  int64_t countAlike(GroupOp reader, Value leaf) {
+    int64_t alike = 0;
+    for (auto [i, value] : llvm::enumerate(group.getBlock().getTerminator()->getOperands()))
+      if (i != number && llvm::is_contained(reader.getInputs(), group->getResult(i)))
+        if (std::optional<Recipe> other = RecipeFinder(value, Stored::Small).find())
+          alike += other->leaves.contains(leaf);
+    return alike + 1;
   }
 
   /// What the group has as results without this one, and with what the readers want beside, which comes last.

@@ -257,6 +257,7 @@ void zyx::pipelines::addFusionPasses(OpPassManager &passes, const FusionOptions 
   if (joins) {
     entry.addPass(fusion::createStoreTablesPass());
     entry.addPass(fusion::createRecomputeProductsPass());
+    entry.addPass(fusion::createSumSmallProductsPass());
   }
   entry.addPass(fusion::createFormGroupsPass({joins}));
 }

@@ -144,3 +144,36 @@ func.func @nothing(%a: tensor<3x1xf32>, %b: tensor<3x1xf32>, %c: tensor<1x0xf32>
   %t = graph.reduce add %q dims = [0] : tensor<64x0xf32> -> tensor<0xf32>
   return %s, %t : tensor<3xf32>, tensor<0xf32>
 }
+
+// Sums that differ in factors which all terms share are one on a card, whatever order their products have, as that of the
+// gradient of a norm's weights and that of its operand's gradient; so are sums of the same.
+// CARD-LABEL:  func.func @alike
+// CARD-SAME:    %[[X:.*]]: tensor<8x4x512xf32>, %[[DY:.*]]: tensor<8x4x512xf32>, %[[G:.*]]: tensor<1x4x1xf32>, %[[R:.*]]: tensor<1x4x1xf32>
+// CARD:         %[[TERMS:.*]] = graph.binary mul %[[DY]], %[[X]]
+// CARD-NEXT:    %[[SUM:.*]] = graph.reduce add %[[TERMS]] dims = [0, 2]
+// CARD-NEXT:    %[[G4:.*]] = graph.reshape %[[G]]
+// CARD-NEXT:    %[[A:.*]] = graph.binary mul %[[SUM]], %[[G4]] : tensor<4xf32>
+// CARD-NEXT:    %[[R4:.*]] = graph.reshape %[[R]]
+// CARD-NEXT:    %[[B:.*]] = graph.binary mul %[[SUM]], %[[R4]] : tensor<4xf32>
+// CARD-NEXT:    %[[C:.*]] = graph.reduce add %[[DY]] dims = [0, 2]
+// CARD-NOT:     graph.reduce
+// CARD:         return %[[A]], %[[B]], %[[C]], %{{.*}} :
+// A processor's sums keep their factors.
+// CHECK-LABEL:  func.func @alike
+// CHECK-COUNT-4: graph.reduce add
+// CHECK:        return
+func.func @alike(%x: tensor<8x4x512xf32>, %dy: tensor<8x4x512xf32>, %g: tensor<1x4x1xf32>, %r: tensor<1x4x1xf32>)
+    -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %g1 = graph.expand %g : tensor<1x4x1xf32> -> tensor<8x4x512xf32>
+  %r1 = graph.expand %r : tensor<1x4x1xf32> -> tensor<8x4x512xf32>
+  %0 = graph.binary mul %dy, %g1 : tensor<8x4x512xf32>
+  %1 = graph.binary mul %0, %x : tensor<8x4x512xf32>
+  %2 = graph.reduce add %1 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %3 = graph.binary mul %x, %r1 : tensor<8x4x512xf32>
+  %4 = graph.binary mul %3, %dy : tensor<8x4x512xf32>
+  %5 = graph.reduce add %4 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %6 = graph.reduce add %dy dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  %7 = graph.unary neg %0 : tensor<8x4x512xf32>
+  %8 = graph.reduce add %7 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
+  return %2, %5, %6, %8 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -266,3 +266,82 @@ func.func @common(%x: tensor<64x32xbf16>, %w: tensor<32x16xbf16>, %y: tensor<64x
   }
   return %14, %16 : tensor<64xbf16>, tensor<64x16xbf16>
 }
+
+// Each condition has half as many bytes as what it is computed of. That is read once for both.
+// CHECK-LABEL: func.func @conditions
+// CHECK: graph.group({{.*}}) -> tensor<64x32xbf16>
+// CHECK: %[[SECOND:.*]] = graph.group({{.*}}tensor<64x32xbf16>{{.*}}tensor<64x32xbf16>) -> tensor<64x32xbf16>
+// CHECK: graph.binary lt
+// CHECK: graph.binary gt
+// CHECK: return %{{.*}}, %[[SECOND]]
+func.func @conditions(%x: tensor<64x32xf32>, %dy: tensor<64x32xbf16>) -> (tensor<64x32xbf16>, tensor<64x32xbf16>) {
+  %0:3 = graph.group(%a = %x : tensor<64x32xf32>) -> (tensor<64x32xbf16>, tensor<64x32xi1>, tensor<64x32xi1>) {
+    %1 = graph.cast %a : tensor<64x32xf32> -> tensor<64x32xbf16>
+    %2 = graph.constant dense<0.0> : tensor<64x32xbf16>
+    %3 = graph.constant dense<6.0> : tensor<64x32xbf16>
+    %4 = graph.binary gt %1, %2 : tensor<64x32xbf16>
+    %5 = graph.binary lt %1, %3 : tensor<64x32xbf16>
+    graph.yield %1, %4, %5 : tensor<64x32xbf16>, tensor<64x32xi1>, tensor<64x32xi1>
+  }
+  %6 = graph.group(%a = %0#1 : tensor<64x32xi1>, %b = %0#2 : tensor<64x32xi1>, %c = %dy : tensor<64x32xbf16>) -> tensor<64x32xbf16> {
+    %7 = graph.constant dense<0.0> : tensor<64x32xbf16>
+    %8 = graph.select %a, %c, %7 : tensor<64x32xbf16>
+    %9 = graph.select %b, %8, %7 : tensor<64x32xbf16>
+    graph.yield %9 : tensor<64x32xbf16>
+  }
+  return %0#0, %6 : tensor<64x32xbf16>, tensor<64x32xbf16>
+}
+
+// Tensor cores' threads read no bits behind a product: these are computed of four times as many bytes.
+// CHECK-LABEL: func.func @behind_product
+// CHECK: graph.group(%{{[^)]*}}) -> tensor<64x32xf32>
+// CHECK: graph.group({{.*}}, %{{.*}} = %arg0 : tensor<64x32xf32>) -> tensor<64x32xf32>
+// CHECK: graph.unary exp
+// CHECK: graph.binary gt
+// CHECK: graph.reduce add
+func.func @behind_product(%x: tensor<64x32xf32>, %dy: tensor<64x64xf32>, %w: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>) {
+  %0:2 = graph.group(%a = %x : tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xi1>) {
+    %1 = graph.unary exp %a : tensor<64x32xf32>
+    %2 = graph.constant dense<2.0> : tensor<64x32xf32>
+    %3 = graph.binary gt %1, %2 : tensor<64x32xf32>
+    %4 = graph.select %3, %1, %2 : tensor<64x32xf32>
+    graph.yield %4, %3 : tensor<64x32xf32>, tensor<64x32xi1>
+  }
+  %5 = graph.group(%a = %dy : tensor<64x64xf32>, %b = %w : tensor<64x32xf32>, %c = %0#1 : tensor<64x32xi1>) -> tensor<64x32xf32> {
+    %6 = graph.reshape %a : tensor<64x64xf32> -> tensor<64x64x1xf32>
+    %7 = graph.expand %6 : tensor<64x64x1xf32> -> tensor<64x64x32xf32>
+    %8 = graph.reshape %b : tensor<64x32xf32> -> tensor<1x64x32xf32>
+    %9 = graph.expand %8 : tensor<1x64x32xf32> -> tensor<64x64x32xf32>
+    %10 = graph.binary mul %7, %9 : tensor<64x64x32xf32>
+    %11 = graph.reduce add %10 dims = [1] : tensor<64x64x32xf32> -> tensor<64x32xf32>
+    %12 = graph.constant dense<0.0> : tensor<64x32xf32>
+    %13 = graph.select %c, %11, %12 : tensor<64x32xf32>
+    graph.yield %13 : tensor<64x32xf32>
+  }
+  return %0#0, %5 : tensor<64x32xf32>, tensor<64x32xf32>
+}
+
+// A short contraction takes less than reading more: the bits stay stored.
+// CHECK-LABEL: func.func @behind_short_product
+// CHECK: graph.group(%{{[^)]*}}) -> (tensor<64x32xf32>, tensor<64x32xi1>)
+func.func @behind_short_product(%x: tensor<64x32xf32>, %dy: tensor<64x16xf32>, %w: tensor<16x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>) {
+  %0:2 = graph.group(%a = %x : tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<64x32xi1>) {
+    %1 = graph.unary exp %a : tensor<64x32xf32>
+    %2 = graph.constant dense<2.0> : tensor<64x32xf32>
+    %3 = graph.binary gt %1, %2 : tensor<64x32xf32>
+    %4 = graph.select %3, %1, %2 : tensor<64x32xf32>
+    graph.yield %4, %3 : tensor<64x32xf32>, tensor<64x32xi1>
+  }
+  %5 = graph.group(%a = %dy : tensor<64x16xf32>, %b = %w : tensor<16x32xf32>, %c = %0#1 : tensor<64x32xi1>) -> tensor<64x32xf32> {
+    %6 = graph.reshape %a : tensor<64x16xf32> -> tensor<64x16x1xf32>
+    %7 = graph.expand %6 : tensor<64x16x1xf32> -> tensor<64x16x32xf32>
+    %8 = graph.reshape %b : tensor<16x32xf32> -> tensor<1x16x32xf32>
+    %9 = graph.expand %8 : tensor<1x16x32xf32> -> tensor<64x16x32xf32>
+    %10 = graph.binary mul %7, %9 : tensor<64x16x32xf32>
+    %11 = graph.reduce add %10 dims = [1] : tensor<64x16x32xf32> -> tensor<64x32xf32>
+    %12 = graph.constant dense<0.0> : tensor<64x32xf32>
+    %13 = graph.select %c, %11, %12 : tensor<64x32xf32>
+    graph.yield %13 : tensor<64x32xf32>
+  }
+  return %0#0, %5 : tensor<64x32xf32>, tensor<64x32xf32>
+}

@@ -836,6 +836,26 @@ def RecomputeProductsPass : Pass<"zyx-fusion-recompute-products", "::mlir::func:
   let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
 }
 
+def SumSmallProductsPass : Pass<"zyx-fusion-sum-small-products", "::mlir::func::FuncOp"> {
+  let summary = "Add up small products of matrices like other sums";
+  let description = [{
+    A kernel of tensor cores takes some 4 us to begin and to end, whatever it multiplies. Of at most 2^19 multiplications threads take
+    less, and what they add up can be one kernel with what reads it, and share a launch with others. `zyx.sum` notes such
+    a sum; it is no contraction then. No factor is a window, or made of positions alone. Attentions, their gradients and chains of
+    products are left alone, and so are loops.
+
+    ```mlir
+    %p = graph.binary mul %rows, %columns : tensor<16x48x192xf32>
+    %0 = graph.reduce add %p dims = [1] : tensor<16x48x192xf32> -> tensor<16x192xf32>
+    // becomes
+    %0 = graph.reduce add %p dims = [1] {zyx.sum} : tensor<16x48x192xf32> -> tensor<16x192xf32>
+    ```
+
+    It is done on machines with tensor cores for tiles. The whole test is test/Fusion/sum-small-products.mlir.
+  }];
+  let dependentDialects = ["::zyx::graph::ir::GraphDialect"];
+}
+
 def RecomputeWeightsPass : Pass<"zyx-fusion-recompute-weights", "::mlir::func::FuncOp"> {
   let summary = "Compute the weights of attentions again for gradients";
   let description = [{
@@ -1135,6 +1155,8 @@ def RecomputeResultsPass : Pass<"zyx-fusion-recompute-results", "::mlir::func::F
     stored: the groups that read it compute it. What it follows from may be inputs of the group, its other results, and
     what is 16 times smaller, such as sums of rows, which becomes a result. That happens where fewer bytes are written
     and read in all, and where every reader stays a kernel of its kind; factors of contractions are read as they were.
+    Bits that a contraction reads behind its sums are no results even where more bytes are read instead, up to one for
+    16 multiplications: threads of tensor cores read no bits, and others would multiply.
 
     Before that, two results and more of one type that follow from one value of this type, which is made of sums, give way
     to this value, if fewer bytes are written and read: what the group reads for these results alone counts, too.

@@ -33,7 +33,7 @@ static Value stripFactor(Value value, Type accumulator, const GroupAxes &axes) {
 void GroupAxes::findContractions() {
   for (Operation &op : group.getBlock().without_terminator()) {
     auto reduce = dyn_cast<ReduceOp>(op);
-    if (!reduce || !isNeeded(&op) || reduce.getKind() != ReduceKind::Add)
+    if (!reduce || !isNeeded(&op) || reduce.getKind() != ReduceKind::Add || reduce->hasAttr(sumAttrName))
       continue;
     auto product = reduce.getX().getDefiningOp<BinaryOp>();
     Type accumulator = getElementTypeOrSelf(reduce.getX().getType());

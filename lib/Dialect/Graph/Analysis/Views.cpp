@@ -134,7 +134,7 @@ llvm::SmallBitVector ir::getRepeatedDims(Value value) { return Repetition().of(v
 
 std::optional<Contraction> ir::matchContraction(ReduceOp op) {
   auto product = op.getX().getDefiningOp<BinaryOp>();
-  if (op.getKind() != ReduceKind::Add || !product || product.getKind() != BinaryKind::Mul)
+  if (op.getKind() != ReduceKind::Add || !product || product.getKind() != BinaryKind::Mul || op->hasAttr(sumAttrName))
     return std::nullopt;
   Repetition repetition;
   const llvm::SmallBitVector a = repetition.of(product.getA()), b = repetition.of(product.getB());

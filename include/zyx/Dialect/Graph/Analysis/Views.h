@@ -50,6 +50,9 @@ struct Contraction {
   /// The reduced dimensions.
   llvm::SmallVector<int64_t> reduced;
 };
+/// On a sum of products: it is no contraction, but a reduction like any other. Fusion writes it, and removes what a
+/// text says.
+inline constexpr llvm::StringLiteral sumAttrName = "zyx.sum";
 /// The contraction that a reduce is, or none. A product of a matrix and a vector is none: it reads
 /// each element of the matrix once, like any reduction.
 std::optional<Contraction> matchContraction(ReduceOp op);
