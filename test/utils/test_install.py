@@ -8,12 +8,13 @@ import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "utils" / "install.sh"
 PIP = """#!/bin/bash
-# pip install ... --target=FOLDER nvidia-cuda-nvcc==VERSION, or wgpu==VERSION
-echo "$@" >>"$STUB_LOG"
+# pip install ... --target=FOLDER --requirement=FILE, which has nvidia-cuda-nvcc==VERSION, or wgpu==VERSION
+wanted=
+for option in "$@"; do case $option in --target=*) folder=${option#*=} ;; --requirement=*) wanted=$(cat "${option#*=}") ;; esac; done
+echo "$@" "$wanted" >>"$STUB_LOG"
 if [ "$2" = venv ]; then mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; exit; fi
-for option in "$@"; do case $option in --target=*) folder=${option#*=} ;; esac; done
 [ -n "${folder:-}" ] || { [ -z "${STUB_FAILS:-}" ]; exit; }
-case "$*" in *wgpu==*)
+case "$wanted" in *wgpu==*)
   mkdir -p "$folder/wgpu/resources" "$folder/wgpu-0.dist-info/licenses"
   [ -z "${STUB_FAILS:-}" ] || exit 1
   echo library >"$folder/wgpu/resources/libwgpu_native-release.so"
