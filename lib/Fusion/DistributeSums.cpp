@@ -46,7 +46,8 @@ private:
   const Depths &depthsFor(ReduceOp op);
   bool isWalkedAgain(ReduceOp op) const;
   Product split(ReduceOp op, Value term) const;
-  bool findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallVectorImpl<Product> &leaves) const;
+  bool findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallVectorImpl<Product> &leaves,
+                  bool takesShared = true) const;
   Value multiply(OpBuilder &builder, Location loc, ArrayRef<Value> factors);
   Value addUp(OpBuilder &builder, ReduceOp op, Value term);
   Value distribute(OpBuilder &builder, ReduceOp op, Value term);
@@ -142,23 +143,25 @@ bool SumDistributor::isWalkedAgain(ReduceOp op) const {
   return !onCard || llvm::any_of(op.getDims(), [&](int64_t dim) { return dim < rank - count; });
 }
 
-/// What has to be summed up where sums and shared factors come afterwards.
-bool SumDistributor::findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallVectorImpl<Product> &leaves) const {
+/// What has to be summed up where sums and shared factors come afterwards. `takesShared`: of terms that all are the
+/// same, too.
+bool SumDistributor::findLeaves(ReduceOp op, Value term, unsigned steps, llvm::SmallVectorImpl<Product> &leaves,
+                                bool takesShared) const {
   constexpr size_t mostLeaves = 4;
   Operation *own = term.getDefiningOp();
   if (steps == 0)
     return false;
   if (isNegation(own))
-    return findLeaves(op, own->getOperand(0), steps - 1, leaves);
+    return findLeaves(op, own->getOperand(0), steps - 1, leaves, takesShared);
   if (isSum(own))
-    return findLeaves(op, own->getOperand(0), steps - 1, leaves) &&
-           findLeaves(op, own->getOperand(1), steps - 1, leaves);
+    return findLeaves(op, own->getOperand(0), steps - 1, leaves, takesShared) &&
+           findLeaves(op, own->getOperand(1), steps - 1, leaves, takesShared);
   Product product = split(op, term);
   // What all terms share is added up by a product.
   if (product.own.empty())
-    return true;
+    return takesShared;
   if (product.own.size() == 1 && product.own.front() != term)
-    return findLeaves(op, product.own.front(), steps - 1, leaves);
+    return findLeaves(op, product.own.front(), steps - 1, leaves, takesShared);
   if (llvm::none_of(leaves, [&](const Product &other) { return other.own == product.own; }))
     leaves.push_back(product);
   return leaves.size() <= mostLeaves;
@@ -272,12 +275,15 @@ static void addFactors(Value term, SmallVectorImpl<Value> &factors) {
 }
 
 /// Sums that differ in nothing but factors that all of their terms share, as the gradient of a norm's weights and what
-/// the gradient of its operand needs: one of them is enough, and what multiplies it is a number for each result.
+/// the gradient of its operand needs: one of them is enough, and what multiplies it is a number for each result. A
+/// number that is subtracted from each term is no factor: of elements that are close to it, the sum without it has lost
+/// the digits in which they differ.
 bool SumDistributor::distributeAlike() {
   llvm::MapVector<std::pair<Attribute, SmallVector<Value, 4>>, SmallVector<ReduceOp, 2>> found;
   for (auto op : block.getOps<ReduceOp>()) {
     SmallVector<Product, 4> leaves;
-    if (!mayDistribute(op) || !findLeaves(op, op.getX(), mostSteps, leaves) || leaves.size() != 1)
+    if (!mayDistribute(op) || !findLeaves(op, op.getX(), mostSteps, leaves, /*takesShared=*/false) ||
+        leaves.size() != 1)
       continue;
     SmallVector<Value, 4> factors;
     for (Value own : leaves.front().own)

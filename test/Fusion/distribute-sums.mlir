@@ -177,3 +177,16 @@ func.func @alike(%x: tensor<8x4x512xf32>, %dy: tensor<8x4x512xf32>, %g: tensor<1
   %8 = graph.reduce add %7 dims = [0, 2] : tensor<8x4x512xf32> -> tensor<4xf32>
   return %2, %5, %6, %8 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// What is subtracted from all terms is no factor: the sum of what is left would be a difference of two large sums.
+// CARD-LABEL:  func.func @shifted
+// CARD:         %[[LEFT:.*]] = graph.binary sub
+// CARD:         graph.reduce add %[[LEFT]] dims = [0]
+// CARD:         graph.reduce add %arg0 dims = [0]
+func.func @shifted(%x: tensor<4096x64xf32>, %shift: tensor<1x64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %0 = graph.expand %shift : tensor<1x64xf32> -> tensor<4096x64xf32>
+  %1 = graph.binary sub %x, %0 : tensor<4096x64xf32>
+  %2 = graph.reduce add %1 dims = [0] : tensor<4096x64xf32> -> tensor<64xf32>
+  %3 = graph.reduce add %x dims = [0] : tensor<4096x64xf32> -> tensor<64xf32>
+  return %2, %3 : tensor<64xf32>, tensor<64xf32>
+}
