@@ -125,7 +125,7 @@ private:
       accesses.push_back(
           makeAccess(store.getView(), store.getIndices(), store.getValue(), /*isResult=*/true, leavesByEngine(store)));
     for (auto [access, store] : llvm::zip(accesses, dot.stores))
-      access.isGathered = !access.isCopied && leavesByThreads(access, store);
+      access.isStaged = !access.isCopied && mayBeStaged(access, store);
     for (const EpilogueAccess &access : accesses)
       if (access.hasSlot() && !out)
         out = allocShared({groups, slotsOfResults, groupRows, panelColumns}, bitsElement());
@@ -168,12 +168,13 @@ private:
            (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
   }
 
-  /// Whether rows of a result are runs of memory, which begin where the copy engine cannot write.
-  bool leavesByThreads(const EpilogueAccess &access, StoreOp store) {
+  /// Whether rows of a result are runs of memory, which begin where the copy engine cannot write. Loops over panels
+  /// write as they hold: in random order the simulator finds wrong sums of those that leave through shared memory.
+  bool mayBeStaged(const EpilogueAccess &access, StoreOp store) {
     Value tile = store.getValue();
     const AxisStrides strides = *stridesOf(store.getView(), store.getIndices(), tile, axes);
-    return !dot.isSimtF32 && is16Bit(tile) && finished % panelColumns == 0 && access.run == 0 &&
-           (n == 1 || strides.of(dot.n) == 1) && n >= panelColumns &&
+    return !dot.isSimtF32 && !epilogue.loops && is16Bit(tile) && finished % panelColumns == 0 && access.run == 0 &&
+           strides.of(dot.n) == 1 && n >= panelColumns &&
            (!bitsElement() || bitsElement() == getElementTypeOrSelf(tile.getType()));
   }
 
@@ -489,8 +490,8 @@ private:
   bool hasCopied() const {
     return llvm::any_of(accesses, [](const EpilogueAccess &access) { return access.isCopied; });
   }
-  bool hasGathered() const {
-    return llvm::any_of(accesses, [](const EpilogueAccess &access) { return access.isGathered; });
+  bool hasStaged() const {
+    return llvm::any_of(accesses, [](const EpilogueAccess &access) { return access.isStaged; });
   }
 
   /// The columns from `panel` on of all results. Of an odd number of copies the last one has the slot with which the
@@ -500,17 +501,16 @@ private:
     for (const SmallVector<size_t> &together : joinResults(slotsOfResults)) {
       SmallVector<Value> slots(accesses.size());
       int64_t copied = 0;
-      bool isEngines = false, isThreads = false;
+      bool isEngines = false;
       for (size_t result : together)
         if (accesses[result].hasSlot()) {
           slots[result] = part(out, {instance, nextSlot()}, {groupRows, panelColumns});
           isEngines |= accesses[result].isCopied;
-          isThreads |= accesses[result].isGathered;
           ++copied;
         }
       if (copied > 0) {
         // What threads write is no group that the engine counts.
-        const bool waitsForAll = isSame || copied == slotsOfResults || hasGathered();
+        const bool waitsForAll = isSame || copied == slotsOfResults || hasStaged();
         if (hasCopied())
           onFirst([&] { AsyncWaitOp::create(b, loc, waitsForAll ? 0 : 1, /*read=*/true); });
         BarrierOp::create(b, loc, Scope::Role, /*async=*/false);
@@ -518,7 +518,7 @@ private:
       for (int64_t column = 0; column < std::min(panelColumns, finished - panel); column += pieceColumns)
         emitPiece(done, place, panel + column, column, read.empty() ? Read() : read[column / pieceColumns], together,
                   slots);
-      if (isThreads || isEngines)
+      if (copied > 0)
         BarrierOp::create(b, loc, Scope::Role, /*async=*/isEngines);
       for (size_t result : together)
         if (slots[result]) {

@@ -40,8 +40,8 @@ protected:
     int64_t run = 0, numRuns = 0;
     /// Whether the copy engine writes it, or threads do out of shared memory: their parts of the sums are short pieces
     /// of many rows.
-    bool isCopied = false, isGathered = false;
-    bool hasSlot() const { return isCopied || isGathered; }
+    bool isCopied = false, isStaged = false;
+    bool hasSlot() const { return isCopied || isStaged; }
   };
   EpilogueAccess makeAccess(mlir::Value view, mlir::ValueRange indices, mlir::Value tile, bool isResult, bool isCopied);
   /// Batches of a view that differ.

@@ -43,22 +43,29 @@ Values WorkgroupSort::mergeLists(ArrayRef<Value> a, ArrayRef<Value> b, int64_t k
   return merged;
 }
 
+/// Threads without a row look at the last one: all of a subgroup come to where these meet.
+WorkgroupSort::OpenRows WorkgroupSort::openRows(const ListShape &shape) {
+  const int64_t numRows = rows.outer * rows.inner;
+  Values at = openGroups({numRows}, {shape.rowsOfGroup}, shape.threads());
+  Value lane = remainder(thread, shape.lanes), number = add(at[0], quotient(thread, shape.lanes));
+  Value row = numRows % shape.rowsOfGroup == 0 ? number : smaller(number, index(numRows - 1));
+  if (rows.inner == 1)
+    return {numRows, lane, number, row, row, index(0)};
+  return {numRows,
+          lane,
+          number,
+          row,
+          arith::DivUIOp::create(builder, loc, row, index(rows.inner)),
+          arith::RemUIOp::create(builder, loc, row, index(rows.inner))};
+}
+
 /// Of two neighbours in the half of the lanes that still have a list each, the first takes the second's. No word is
 /// written twice, so that one barrier orders a step.
 void WorkgroupSort::emitLists(const ListShape &shape) {
   if (shape.isExchanged)
     return emitExchanged(shape);
   Operand x = getOperand(sort.getX(), rows.shape());
-  const int64_t numRows = rows.outer * rows.inner;
-  Values at = openGroups({numRows}, {shape.rowsOfGroup}, shape.threads());
-  Value lane = remainder(thread, shape.lanes), number = add(at[0], quotient(thread, shape.lanes));
-  // Threads without a row look at the last one.
-  Value row = numRows % shape.rowsOfGroup == 0 ? number : smaller(number, index(numRows - 1));
-  Value o = row, i = index(0);
-  if (rows.inner != 1) {
-    o = arith::DivUIOp::create(builder, loc, row, index(rows.inner));
-    i = arith::RemUIOp::create(builder, loc, row, index(rows.inner));
-  }
+  const auto [numRows, lane, number, row, o, i] = openRows(shape);
   Value none = constant(builder.getI64IntegerAttr(-1));
   SmallVector<Values> lists;
   for (int64_t item = 0; item < shape.items; ++item) {
@@ -165,16 +172,8 @@ Values WorkgroupSort::readWords(const ListRow &row, const ListShape &shape, int6
 /// wanted agree in these with the last of them, or come before it, the words are sorted whole.
 void WorkgroupSort::emitExchanged(const ListShape &shape) {
   Operand x = getOperand(sort.getX(), rows.shape());
-  const int64_t numRows = rows.outer * rows.inner, first = shape.first;
-  Values at = openGroups({numRows}, {shape.rowsOfGroup}, shape.threads());
-  Value lane = remainder(thread, shape.lanes), number = add(at[0], quotient(thread, shape.lanes));
-  // Threads without a row look at the last one: all of a subgroup come to where these meet.
-  Value chosen = numRows % shape.rowsOfGroup == 0 ? number : smaller(number, index(numRows - 1));
-  Value o = chosen, i = index(0);
-  if (rows.inner != 1) {
-    o = arith::DivUIOp::create(builder, loc, chosen, index(rows.inner));
-    i = arith::RemUIOp::create(builder, loc, chosen, index(rows.inner));
-  }
+  const int64_t first = shape.first;
+  const auto [numRows, lane, number, chosen, o, i] = openRows(shape);
   ListRow row{x, {o, i}, lane, std::min(lanesOf(getElement(sort.getX())), shape.items)};
   while (row.vector > 1 && !hasLanes(rows, x, getElement(sort.getX()), row.vector))
     row.vector /= 2;

@@ -177,6 +177,13 @@ private:
   void findWinners(const graph::ir::FirstThreads &shape, FirstVectors &all, const Words &words);
   /// Words of a vector of a winner's; of what is no candidate the word that is last.
   Values candidatesOf(const FirstVectors &all, mlir::Value winner, mlir::Value round);
+  /// The rows of a workgroup, each of some lanes: how many there are in all, a thread's lane and the number of its row,
+  /// the row that it reads, and the place of that.
+  struct OpenRows {
+    int64_t numRows;
+    mlir::Value lane, number, row, o, i;
+  };
+  OpenRows openRows(const ListShape &shape);
   void emitLists(const ListShape &shape);
   /// A row that lanes have together: vectors of so many elements of it, in turns.
   struct ListRow {

@@ -37,22 +37,37 @@ struct Lowering::Share {
   int64_t offsetOf(size_t i) const { return rowsBeyond[places[i].first] * rowStride + places[i].second * columnStride; }
 };
 
-FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRange indices, Type type,
-                                             std::optional<ArrayRef<bool>> inBounds) {
-  auto made = view.getDefiningOp<ViewOp>();
-  if (!made || !made.getMap().isOneWholeBlock() || !made.getType().hasStaticShape())
-    return op->emitOpError("moves elements through a view that is not one whole block of known shape");
-  BlockAttr block = made.getMap().front();
+/// Where elements of a view are: the distances of its dimensions, and the first one.
+struct Places {
+  ViewOp made;
   SmallVector<int64_t> strides;
+  int64_t offset = 0;
+};
+
+static FailureOr<Places> placesOf(Operation *op, Value view) {
+  Places places{view.getDefiningOp<ViewOp>(), {}, 0};
+  if (!places.made || !places.made.getMap().isOneWholeBlock() || !places.made.getType().hasStaticShape())
+    return op->emitOpError("moves elements through a view that is not one whole block of known shape");
+  BlockAttr block = places.made.getMap().front();
   for (AffineExpr stride : block.getStrides()) {
     std::optional<int64_t> known = BlockAttr::constant(stride);
     if (!known)
       return op->emitOpError("moves elements through a view whose strides are not known");
-    strides.push_back(*known);
+    places.strides.push_back(*known);
   }
   std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());
   if (!offset)
     return op->emitOpError("moves elements through a view whose offset is not known");
+  places.offset = *offset;
+  return places;
+}
+
+FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRange indices, Type type,
+                                             std::optional<ArrayRef<bool>> inBounds) {
+  FailureOr<Places> places = placesOf(op, view);
+  if (failed(places))
+    return failure();
+  auto &[made, strides, offset] = *places;
   Share share;
   share.element = made.getType().getElementType();
   share.buffer = value(made.getBuffer());
@@ -75,7 +90,7 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
   auto isInside = [&](size_t dim) { return inBounds && (*inBounds)[dim]; };
   auto wide = [&](Value v) -> Value { return LLVM::SExtOp::create(b, loc, i64, v); };
   auto plus = [&](Value x, Value y) -> Value { return LLVM::AddOp::create(b, loc, x, y); };
-  Value place = constant(i64, *offset);
+  Value place = constant(i64, offset);
   SmallVector<Value> at = values(indices);
   if (hasRows) {
     const size_t dim = rank - 1 - hasColumns;
@@ -115,7 +130,7 @@ FailureOr<Lowering::Share> Lowering::shareOf(Operation *op, Value view, ValueRan
       share.column = at[dim];
     const int64_t neighbours = isBlock ? 4 : 2;
     share.existsTogether = isInside(dim) || share.columns % neighbours == 0;
-    if (share.columnStride == 1 && !share.element.isInteger(1) && *offset % neighbours == 0 &&
+    if (share.columnStride == 1 && !share.element.isInteger(1) && offset % neighbours == 0 &&
         llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) { return stride % neighbours == 0; }))
       share.together = neighbours;
   }
@@ -297,27 +312,23 @@ LogicalResult Lowering::storeToGlobal(StoreOp op) {
 LogicalResult Lowering::lower(StoreSharedOp op) {
   constexpr int64_t lanes = 32, warps = 4;
   AllocOp alloc = allocationOf(op.getSlot());
-  auto made = op.getView().getDefiningOp<ViewOp>();
   ArrayRef<int64_t> slot = op.getSlot().getType().getShape();
   const int64_t rows = slot[0], columns = slot[1];
   if (!alloc || memory.at(alloc).swizzle != 128 || memory.at(alloc).elementBytes != 2 || columns * 2 != 128 ||
       rows % (8 * warps) != 0)
     return op.emitOpError("is not of rows of 128 bytes of 16-bit elements in shared memory with a swizzle of 128");
-  if (!made || made.getMap().getBlocks().size() != 1)
-    return op.emitOpError("writes through a view that is not one block");
   if (failed(requireWarpGroup(op)))
     return failure();
-  const BlockAttr block = made.getMap().front();
-  const std::optional<int64_t> offset = BlockAttr::constant(block.getOffset());
-  SmallVector<int64_t> strides;
-  for (AffineExpr stride : block.getStrides())
-    strides.push_back(BlockAttr::constant(stride).value_or(-1));
-  if (!offset || strides.back() != 1 || llvm::is_contained(strides, -1))
+  FailureOr<Places> places = placesOf(op, op.getView());
+  if (failed(places))
+    return failure();
+  auto &[made, strides, offset] = *places;
+  if (strides.back() != 1)
     return op.emitOpError("writes through a view whose rows are no runs of memory");
   const size_t rowDim = strides.size() - 2, columnDim = strides.size() - 1;
   ArrayRef<int64_t> shape = op.getView().getType().getShape();
   auto isEven = [](int64_t value) { return value % 2 == 0; };
-  const bool holdsPairs = isEven(*offset) && llvm::all_of(ArrayRef(strides).drop_back(), isEven) &&
+  const bool holdsPairs = isEven(offset) && llvm::all_of(ArrayRef(strides).drop_back(), isEven) &&
                           (op.getInBounds()[columnDim] || isEven(shape[columnDim])) &&
                           isEven(knownDivisor(op.getIndices()[columnDim]));
   const int64_t together = holdsPairs ? 2 : 1;
@@ -334,7 +345,7 @@ LogicalResult Lowering::lower(StoreSharedOp op) {
   SmallVector<Value> at = values(op.getIndices());
   at[rowDim] = plus(at[rowDim], firstRow);
   at[columnDim] = plus(at[columnDim], inRow);
-  Value place = constant(i64, *offset);
+  Value place = constant(i64, offset);
   for (auto [index, stride] : llvm::zip_equal(at, strides))
     if (stride != 0)
       place = plus(place, LLVM::MulOp::create(b, loc, wide(index), constant(i64, stride)));

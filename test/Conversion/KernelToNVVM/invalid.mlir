@@ -952,7 +952,7 @@ kernel.func @stored_as_blocks(%y: !kernel.buffer<bf16, global>) attributes {form
   %c0 = arith.constant 0 : index
   %ys = kernel.view %y map <[<[64, 60] strides [60, 1]>, <[3840] strides [2]>]> : !kernel.buffer<bf16, global> -> !kernel.view<64x60xbf16, global>
   %s = kernel.alloc : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>
-  // expected-error @below {{writes through a view that is not one block}}
+  // expected-error @below {{moves elements through a view that is not one whole block of known shape}}
   kernel.store_shared %s to %ys[%c0, %c0] in_bounds [true, false] : !kernel.view<64x64xbf16, shared, #kernel.shared<swizzle = 128>>, !kernel.view<64x60xbf16, global>
   kernel.return
 }
